@@ -1,0 +1,217 @@
+//! All that the library says while it works: events, pushed into a [`Sink`] in order.
+
+use std::fmt::{self, Display, Formatter};
+use std::io;
+
+use crate::algorithm::Algorithm;
+use crate::digest::Digest;
+use crate::engine::{Hashed, Instability};
+use crate::error::FileError;
+use crate::relpath::RelPath;
+use crate::walk::Special;
+
+/// Receives events in order, always from one thread.
+pub trait Sink {
+    /// Takes one event. An error stops the run: it is passed on as [`crate::Error::Output`].
+    fn event(&mut self, event: Event<'_>) -> io::Result<()>;
+}
+
+/// Something that happened to one name.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// `hash`: a file was read to its end.
+    Hashed {
+        /// The name for the manifest.
+        name: &'a RelPath,
+        /// Its digests and size.
+        hashed: &'a Hashed,
+    },
+    /// `hash`: a name that was found or asked for and has no digest. `verify`: every outcome.
+    Verdict {
+        /// The name as the manifest spells it, or as the walk found it.
+        name: &'a RelPath,
+        /// What came of it.
+        verdict: &'a Verdict,
+    },
+    /// `verify`: a line of a manifest that could not be understood, or that cannot be used.
+    Line {
+        /// The manifest, as it was named on the command line.
+        manifest: &'a RelPath,
+        /// Its line (or record), counted from 1.
+        line: u64,
+        /// Why.
+        reason: &'a dyn Display,
+    },
+    /// Something in the tree that is never opened.
+    Skipped {
+        /// Its name.
+        name: &'a RelPath,
+        /// What it is.
+        kind: Special,
+    },
+    /// Something that the user should know and that concerns no single name.
+    Note(&'a dyn Display),
+}
+
+/// The nine words of every report. Each listed name and each file found gets exactly one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OutcomeWord {
+    /// Read to the end; all recorded digests match.
+    Ok,
+    /// A digest differs.
+    Changed,
+    /// Size and time are as recorded and a digest differs: silent damage.
+    Corrupt,
+    /// Listed and not there.
+    Missing,
+    /// Listed and not there, but an unlisted file has the same content.
+    Moved,
+    /// Found and not listed.
+    New,
+    /// Could not be opened or read to the end.
+    Unreadable,
+    /// Changed while it was being read.
+    Unstable,
+    /// Nothing usable to compare with.
+    Unverified,
+}
+
+impl OutcomeWord {
+    /// All words, in the order of summaries.
+    pub const ALL: [Self; 9] = [
+        Self::Ok,
+        Self::Changed,
+        Self::Corrupt,
+        Self::Missing,
+        Self::Moved,
+        Self::New,
+        Self::Unreadable,
+        Self::Unstable,
+        Self::Unverified,
+    ];
+
+    /// The word itself.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Changed => "changed",
+            Self::Corrupt => "corrupt",
+            Self::Missing => "missing",
+            Self::Moved => "moved",
+            Self::New => "new",
+            Self::Unreadable => "unreadable",
+            Self::Unstable => "unstable",
+            Self::Unverified => "unverified",
+        }
+    }
+
+    /// What the word means for the run as a whole.
+    pub fn severity(self) -> Severity {
+        match self {
+            Self::Ok => Severity::Well,
+            Self::Changed | Self::Corrupt | Self::Missing | Self::Moved | Self::New => {
+                Severity::Different
+            }
+            Self::Unreadable | Self::Unstable | Self::Unverified => Severity::Incomplete,
+        }
+    }
+}
+
+impl Display for OutcomeWord {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// How a run ended, worst last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// All was done and all is well.
+    #[default]
+    Well,
+    /// All was done and something differs.
+    Different,
+    /// The job could not be done in full.
+    Incomplete,
+}
+
+/// The outcome for one name, with its reasons.
+#[derive(Debug)]
+pub enum Verdict {
+    /// Read to the end; all recorded digests match.
+    Ok {
+        /// Bytes read.
+        size: u64,
+    },
+    /// At least one digest differs.
+    Changed {
+        /// Every digest that differs; never empty.
+        differences: Vec<Difference>,
+        /// Bytes read.
+        size: u64,
+    },
+    /// Listed and not there.
+    Missing,
+    /// Listed and not there, but an unlisted file has the same content.
+    Moved {
+        /// The name of that file.
+        to: RelPath,
+    },
+    /// Found and not listed.
+    New,
+    /// Could not be opened or read to the end.
+    Unreadable(FileError),
+    /// Changed while it was being read.
+    Unstable(Instability),
+    /// Nothing usable to compare with.
+    Unverified(Unverified),
+}
+
+/// A digest that is not as recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What the manifest says.
+    pub expected: Digest,
+    /// What the file gave.
+    pub actual: Digest,
+}
+
+/// Why an entry could not be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unverified {
+    /// Two lines claim different digests of the same algorithm.
+    #[error("contradictory entries: two different {0} digests are listed")]
+    Contradiction(Algorithm),
+    /// The digest could belong to several algorithms and nothing says to which.
+    #[error("no way to tell which algorithm the digest belongs to; name it with -a")]
+    UnknownAlgorithm,
+    /// The manifest itself says that the file was not hashed.
+    #[error("the manifest records that this file was not hashed")]
+    Gap,
+    /// The name cannot exist on this platform.
+    #[error("this platform cannot have a file of that name")]
+    ImpossibleName,
+    /// `--strip` leaves nothing of the name.
+    #[error("--strip leaves nothing of the name")]
+    NothingLeft,
+    /// Not looked at, because the run stopped at an earlier finding.
+    #[error("not checked, because --fail-fast stopped the run")]
+    NotReached,
+}
+
+impl Verdict {
+    /// The word for reports and counts.
+    pub fn word(&self) -> OutcomeWord {
+        match self {
+            Self::Ok { .. } => OutcomeWord::Ok,
+            Self::Changed { .. } => OutcomeWord::Changed,
+            Self::Missing => OutcomeWord::Missing,
+            Self::Moved { .. } => OutcomeWord::Moved,
+            Self::New => OutcomeWord::New,
+            Self::Unreadable(_) => OutcomeWord::Unreadable,
+            Self::Unstable(_) => OutcomeWord::Unstable,
+            Self::Unverified(_) => OutcomeWord::Unverified,
+        }
+    }
+}

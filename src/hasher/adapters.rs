@@ -1,0 +1,239 @@
+//! The digest crates behind [`StreamHasher`]; no other file names them.
+
+use digest::FixedOutputReset;
+
+use crate::algorithm::Algorithm;
+use crate::digest::Digest;
+
+use super::StreamHasher;
+
+/// Makes the hasher of an algorithm, ready for the first byte.
+///
+/// # Examples
+///
+/// ```
+/// use multisum::{Algorithm, hasher::new_hasher};
+/// let mut hasher = new_hasher(Algorithm::Sha1);
+/// hasher.update(b"abc");
+/// assert_eq!(hasher.finish().to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+/// ```
+pub fn new_hasher(algorithm: Algorithm) -> Box<dyn StreamHasher> {
+    match algorithm {
+        Algorithm::Md5 => boxed::<md5::Md5>(algorithm),
+        Algorithm::Sha1 => boxed::<sha1::Sha1>(algorithm),
+        Algorithm::Sha224 => boxed::<sha2::Sha224>(algorithm),
+        Algorithm::Sha256 => boxed::<sha2::Sha256>(algorithm),
+        Algorithm::Sha384 => boxed::<sha2::Sha384>(algorithm),
+        Algorithm::Sha512 => boxed::<sha2::Sha512>(algorithm),
+        Algorithm::Sha512_224 => boxed::<sha2::Sha512_224>(algorithm),
+        Algorithm::Sha512_256 => boxed::<sha2::Sha512_256>(algorithm),
+        Algorithm::Sha3_224 => boxed::<sha3::Sha3_224>(algorithm),
+        Algorithm::Sha3_256 => boxed::<sha3::Sha3_256>(algorithm),
+        Algorithm::Sha3_384 => boxed::<sha3::Sha3_384>(algorithm),
+        Algorithm::Sha3_512 => boxed::<sha3::Sha3_512>(algorithm),
+        Algorithm::Sm3 => boxed::<sm3::Sm3>(algorithm),
+        Algorithm::Ripemd160 => boxed::<ripemd::Ripemd160>(algorithm),
+        Algorithm::Tiger => boxed::<tiger::Tiger>(algorithm),
+        Algorithm::Whirlpool => boxed::<whirlpool::Whirlpool>(algorithm),
+        Algorithm::Blake2b(_) => Box::new(Blake2b::new(algorithm)),
+        Algorithm::Blake2s => Box::new(Blake2s(blake2s_simd::State::new())),
+        Algorithm::Blake3 => Box::new(Blake3(Box::new(blake3::Hasher::new()))),
+        Algorithm::Crc32 => Box::new(Crc::new(algorithm, crc_fast::CrcAlgorithm::Crc32IsoHdlc)),
+        Algorithm::Crc32c => Box::new(Crc::new(algorithm, crc_fast::CrcAlgorithm::Crc32Iscsi)),
+        Algorithm::Xxh32 => Box::new(Xxh32(twox_hash::XxHash32::with_seed(0))),
+        Algorithm::Xxh64 => Box::new(Xxh64(twox_hash::XxHash64::with_seed(0))),
+        Algorithm::Xxh3 => Box::new(Xxh3(twox_hash::XxHash3_64::new())),
+        Algorithm::Xxh128 => Box::new(Xxh128(twox_hash::XxHash3_128::new())),
+    }
+}
+
+/// Joins bytes that have the algorithm's length by construction; another length would be a defect of
+/// the crate in question, and stopping is the only honest answer to it.
+fn digest_of(algorithm: Algorithm, bytes: &[u8]) -> Digest {
+    match Digest::new(algorithm, bytes) {
+        Some(digest) => digest,
+        None => unreachable!("{algorithm} gave {} bytes", bytes.len()),
+    }
+}
+
+/// Any algorithm of the RustCrypto project.
+struct RustCrypto<D> {
+    algorithm: Algorithm,
+    state: D,
+}
+
+fn boxed<D>(algorithm: Algorithm) -> Box<dyn StreamHasher>
+where
+    D: digest::Digest + FixedOutputReset + Send + 'static,
+{
+    Box::new(RustCrypto {
+        algorithm,
+        state: D::new(),
+    })
+}
+
+impl<D: digest::Digest + FixedOutputReset + Send> StreamHasher for RustCrypto<D> {
+    fn update(&mut self, bytes: &[u8]) {
+        digest::Digest::update(&mut self.state, bytes);
+    }
+
+    fn finish(&mut self) -> Digest {
+        digest_of(self.algorithm, &self.state.finalize_reset())
+    }
+
+    fn reset(&mut self) {
+        digest::Digest::reset(&mut self.state);
+    }
+}
+
+struct Blake2b {
+    algorithm: Algorithm,
+    state: blake2b_simd::State,
+}
+
+impl Blake2b {
+    fn new(algorithm: Algorithm) -> Self {
+        let state = blake2b_simd::Params::new()
+            .hash_length(algorithm.digest_len_bytes())
+            .to_state();
+        Self { algorithm, state }
+    }
+}
+
+impl StreamHasher for Blake2b {
+    fn update(&mut self, bytes: &[u8]) {
+        self.state.update(bytes);
+    }
+
+    fn finish(&mut self) -> Digest {
+        let digest = digest_of(self.algorithm, self.state.finalize().as_bytes());
+        self.reset();
+        digest
+    }
+
+    fn reset(&mut self) {
+        *self = Self::new(self.algorithm);
+    }
+}
+
+struct Blake2s(blake2s_simd::State);
+
+impl StreamHasher for Blake2s {
+    fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&mut self) -> Digest {
+        let digest = digest_of(Algorithm::Blake2s, self.0.finalize().as_bytes());
+        self.reset();
+        digest
+    }
+
+    fn reset(&mut self) {
+        self.0 = blake2s_simd::State::new();
+    }
+}
+
+/// Boxed, since its state is about 2 KiB.
+struct Blake3(Box<blake3::Hasher>);
+
+impl StreamHasher for Blake3 {
+    fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&mut self) -> Digest {
+        let digest = digest_of(Algorithm::Blake3, self.0.finalize().as_bytes());
+        self.reset();
+        digest
+    }
+
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+}
+
+struct Crc {
+    algorithm: Algorithm,
+    state: crc_fast::Digest,
+}
+
+impl Crc {
+    fn new(algorithm: Algorithm, parameters: crc_fast::CrcAlgorithm) -> Self {
+        Self {
+            algorithm,
+            state: crc_fast::Digest::new(parameters),
+        }
+    }
+}
+
+impl StreamHasher for Crc {
+    fn update(&mut self, bytes: &[u8]) {
+        self.state.update(bytes);
+    }
+
+    fn finish(&mut self) -> Digest {
+        // The crate returns every width in the low bits of a u64.
+        let value = self.state.finalize_reset().to_be_bytes();
+        digest_of(
+            self.algorithm,
+            &value[value.len() - self.algorithm.digest_len_bytes()..],
+        )
+    }
+
+    fn reset(&mut self) {
+        self.state.reset();
+    }
+}
+
+/// The four xxHash variants, with seed 0 and the canonical (big-endian) digest.
+macro_rules! xxhash {
+    ($name:ident, $state:ty, $new:expr, $write:path, $finish:path) => {
+        struct $name($state);
+
+        impl StreamHasher for $name {
+            fn update(&mut self, bytes: &[u8]) {
+                $write(&mut self.0, bytes);
+            }
+
+            fn finish(&mut self) -> Digest {
+                let digest = digest_of(Algorithm::$name, &$finish(&self.0).to_be_bytes());
+                self.reset();
+                digest
+            }
+
+            fn reset(&mut self) {
+                self.0 = $new;
+            }
+        }
+    };
+}
+
+xxhash!(
+    Xxh32,
+    twox_hash::XxHash32,
+    twox_hash::XxHash32::with_seed(0),
+    std::hash::Hasher::write,
+    twox_hash::XxHash32::finish_32
+);
+xxhash!(
+    Xxh64,
+    twox_hash::XxHash64,
+    twox_hash::XxHash64::with_seed(0),
+    std::hash::Hasher::write,
+    std::hash::Hasher::finish
+);
+xxhash!(
+    Xxh3,
+    twox_hash::XxHash3_64,
+    twox_hash::XxHash3_64::new(),
+    std::hash::Hasher::write,
+    std::hash::Hasher::finish
+);
+xxhash!(
+    Xxh128,
+    twox_hash::XxHash3_128,
+    twox_hash::XxHash3_128::new(),
+    twox_hash::XxHash3_128::write,
+    twox_hash::XxHash3_128::finish_128
+);

@@ -1,0 +1,24 @@
+//! One stream through one or several algorithms.
+//!
+//! [`StreamHasher`] is one algorithm; [`MultiHasher`] feeds every chosen algorithm from the same
+//! buffer while it is in the cache, so that a file is read once whatever the number of algorithms.
+
+mod adapters;
+mod multi;
+
+pub use adapters::new_hasher;
+pub use multi::MultiHasher;
+
+use crate::digest::Digest;
+
+/// One algorithm at work on one stream of bytes.
+pub trait StreamHasher: Send {
+    /// Takes the next bytes of the stream; any length, also none.
+    fn update(&mut self, bytes: &[u8]);
+
+    /// Gives the digest of everything since the start or the last `finish`, and starts anew.
+    fn finish(&mut self) -> Digest;
+
+    /// Forgets what was fed and starts anew.
+    fn reset(&mut self);
+}
