@@ -7,6 +7,7 @@ use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::engine::{Hashed, Instability};
 use crate::error::FileError;
+use crate::manifest::Malformed;
 use crate::relpath::RelPath;
 use crate::walk::Special;
 
@@ -40,7 +41,7 @@ pub enum Event<'a> {
         /// Its line (or record), counted from 1.
         line: u64,
         /// Why.
-        reason: &'a dyn Display,
+        reason: &'a Malformed,
     },
     /// Something in the tree that is never opened.
     Skipped {
@@ -50,7 +51,46 @@ pub enum Event<'a> {
         kind: Special,
     },
     /// Something that the user should know and that concerns no single name.
-    Note(&'a dyn Display),
+    Note(&'a Note),
+}
+
+/// Something that the user should know and that concerns no single name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Note {
+    /// Nothing but the files themselves could tell the algorithm of a list.
+    #[error("{manifest}: algorithm {algorithm}, found by trial on {files} file(s)")]
+    FoundByTrial {
+        /// The list.
+        manifest: RelPath,
+        /// What the digests turned out to be.
+        algorithm: Algorithm,
+        /// How many files agreed.
+        files: usize,
+    },
+    /// Trial found nothing, so the usual algorithm for the length is taken.
+    #[error(
+        "{manifest}: algorithm {taken} taken for want of evidence (also tried: {tried}); -a names another"
+    )]
+    TrialFailed {
+        /// The list.
+        manifest: RelPath,
+        /// What is used.
+        taken: Algorithm,
+        /// What matched no file either, separated by commas.
+        tried: String,
+    },
+    /// The file system refused to bypass the page cache.
+    #[error(
+        "--io direct: the file system refused it for {0} file(s), which were read through the page cache"
+    )]
+    DirectRefused(u64),
+    /// Names that lead out of the base.
+    #[error("{0} listed name(s) lie outside the base")]
+    OutsideBase(u64),
+    /// Reads that failed and succeeded when tried again.
+    #[error("{0} failed read(s) succeeded when tried again: the medium may be failing")]
+    RetriedReads(u64),
 }
 
 /// The nine words of every report. Each listed name and each file found gets exactly one.
