@@ -1,0 +1,48 @@
+//! The thread that takes jobs from the caller's iterator and wakes workers for them.
+
+use crossbeam_channel::Receiver;
+
+use super::Job;
+use super::run::Finished;
+use super::shift::{Shared, Waiting};
+
+/// Takes one permit for each job, so that it never runs ahead of the sink by more than the window.
+pub(super) struct Feeder<T> {
+    pub(super) permits: Receiver<()>,
+    pub(super) shared: Shared<T>,
+}
+
+impl<T: Send + 'static> Feeder<T> {
+    /// Runs until the jobs are used up or the consumer is gone.
+    pub(super) fn feed(self, jobs: impl Iterator<Item = Job<T>>) {
+        for (sequence, job) in (0..).zip(jobs) {
+            if self.permits.recv().is_err() || self.shared.worker.stop.is_cancelled() {
+                return;
+            }
+            let Job { token, task } = job;
+            let handed_on = match task {
+                Some(task) => self
+                    .shared
+                    .sender
+                    .send(Waiting {
+                        sequence,
+                        token,
+                        task,
+                    })
+                    .is_ok(),
+                None => {
+                    let finished = Finished::Job {
+                        sequence,
+                        token,
+                        outcome: None,
+                    };
+                    self.shared.worker.finished.send(finished).is_ok()
+                }
+            };
+            if !handed_on {
+                return;
+            }
+            self.shared.call_worker();
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! One open source: read to its end, and proved to have stayed the same meanwhile.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::digest::Digest;
+use crate::error::{FileError, Operation};
+
+#[cfg(unix)]
+use super::mmap::Mapping;
+use super::stamp::Stamp;
+use super::{Hashed, Instability, IoMode, Links, Outcome, Source};
+
+/// A source that is being read.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    source: Source,
+    reader: Reader,
+    /// `None` for streams, which have no size and no state to compare.
+    before: Option<Stamp>,
+    read: u64,
+    ended: bool,
+    retried_reads: u32,
+    direct_refused: bool,
+}
+
+#[derive(Debug)]
+enum Reader {
+    Plain(File),
+    /// Past the page cache: only whole aligned blocks can be asked for.
+    Direct(File),
+    #[cfg(unix)]
+    Mapped(Mapping),
+    Stdin,
+}
+
+impl OpenFile {
+    /// Opens a source. A path that is to be a regular file and is none is refused without being
+    /// read: a pipe put in its place neither blocks nor loses data.
+    pub(super) fn open(source: &Source, io: IoMode) -> Result<Self, FileError> {
+        match source {
+            Source::File { path, links } => Self::open_regular(source, path, *links, io),
+            Source::Stream(path) => {
+                let file = File::open(path).map_err(|e| failed(Operation::Open, path, e))?;
+                Ok(Self::new(source, Reader::Plain(file), None))
+            }
+            Source::Stdin => Ok(Self::new(source, Reader::Stdin, None)),
+        }
+    }
+
+    fn new(source: &Source, reader: Reader, before: Option<Stamp>) -> Self {
+        Self {
+            source: source.clone(),
+            reader,
+            before,
+            read: 0,
+            ended: false,
+            retried_reads: 0,
+            direct_refused: false,
+        }
+    }
+
+    fn open_regular(
+        source: &Source,
+        path: &Path,
+        links: Links,
+        io: IoMode,
+    ) -> Result<Self, FileError> {
+        let (file, direct) =
+            open_for(path, links, io).map_err(|error| failed(Operation::Open, path, error))?;
+        let metadata = file
+            .metadata()
+            .map_err(|error| failed(Operation::Stat, path, error))?;
+        if !metadata.is_file() {
+            return Err(failed(Operation::Open, path, not_regular(&metadata)));
+        }
+        let before = Stamp::of(&metadata);
+        let reader = match io {
+            IoMode::Direct if direct => Reader::Direct(file),
+            #[cfg(unix)]
+            IoMode::Mmap if before.size > 0 => Reader::Mapped(
+                Mapping::new(file, before.size).map_err(|e| failed(Operation::Map, path, e))?,
+            ),
+            _ => Reader::Plain(file),
+        };
+        let mut open = Self::new(source, reader, Some(before));
+        open.direct_refused = io == IoMode::Direct && !direct;
+        Ok(open)
+    }
+
+    /// The size at the time of opening; 0 for streams.
+    pub(super) fn size(&self) -> u64 {
+        self.before.map_or(0, |stamp| stamp.size)
+    }
+
+    /// Whether all has been read, as far as that can be known without another read.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The path for reports of progress.
+    pub(super) fn path(&self) -> &Path {
+        path_of(&self.source)
+    }
+
+    /// Whether the file is read through [`OpenFile::next_window`] instead of [`OpenFile::fill`].
+    pub(super) fn is_mapped(&self) -> bool {
+        #[cfg(unix)]
+        return matches!(self.reader, Reader::Mapped(_));
+        #[cfg(not(unix))]
+        return false;
+    }
+
+    /// The next bytes of a mapped file; empty at its end and for files that are not mapped.
+    pub(super) fn next_window(&mut self) -> Result<&[u8], FileError> {
+        #[cfg(unix)]
+        if let Reader::Mapped(mapping) = &mut self.reader {
+            let window = mapping.next_window().map_err(|error| {
+                FileError::new(Operation::Map, path_of(&self.source), error).at(self.read)
+            })?;
+            self.read += window.len() as u64;
+            self.ended = self.read == self.before.map_or(0, |stamp| stamp.size);
+            return Ok(window);
+        }
+        self.ended = true;
+        Ok(&[])
+    }
+
+    /// Reads until the buffer is full or the file ends, and returns the number of bytes.
+    ///
+    /// Interrupted and short reads are invisible. A regular file that has delivered as many bytes
+    /// as it had when it was opened has ended; whether it grew is found out at the end.
+    pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, FileError> {
+        let mut filled = 0;
+        while filled < buffer.len() && !self.ended {
+            let wanted = self.wanted(buffer.len() - filled);
+            let got = self.read_some(&mut buffer[filled..filled + wanted])?;
+            filled += got;
+            self.read += got as u64;
+            self.ended = got == 0 || (self.size() > 0 && self.read >= self.size());
+        }
+        Ok(filled)
+    }
+
+    /// No more than the file is known to hold, but whole blocks for unbuffered reads.
+    fn wanted(&self, room: usize) -> usize {
+        if self.size() == 0 || matches!(self.reader, Reader::Direct(_)) {
+            return room;
+        }
+        usize::try_from(self.size() - self.read).map_or(room, |left| left.min(room))
+    }
+
+    /// One successful read. A failed one on a regular file is tried once more.
+    fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize, FileError> {
+        let mut failures = 0;
+        loop {
+            match self.read_once(buffer) {
+                Ok(got) => return Ok(got),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) if failures == 0 && self.before.is_some() => {
+                    failures += 1;
+                    self.retried_reads += 1;
+                }
+                Err(error) => {
+                    return Err(failed(Operation::Read, self.path(), error).at(self.read));
+                }
+            }
+        }
+    }
+
+    fn read_once(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.reader {
+            Reader::Plain(file) => file.read(buffer),
+            Reader::Direct(_) => self.read_direct(buffer),
+            #[cfg(unix)]
+            Reader::Mapped(_) => Ok(0),
+            Reader::Stdin => io::stdin().lock().read(buffer),
+        }
+    }
+
+    /// An unbuffered read. After one that comes up short the offset is odd, and the system takes
+    /// no more of them; the rest, which is almost always nothing, is read in the plain way.
+    fn read_direct(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Reader::Direct(file) = &mut self.reader else {
+            return Ok(0);
+        };
+        let got = match file.read(buffer) {
+            Ok(got) if got == buffer.len() => return Ok(got),
+            Err(error) if error.kind() != io::ErrorKind::InvalidInput => return Err(error),
+            other => other,
+        };
+        clear_direct(file)?;
+        self.reader = Reader::Plain(file.try_clone()?);
+        match got {
+            Ok(got) => Ok(got),
+            Err(_) => {
+                self.direct_refused = true;
+                self.read_once(buffer)
+            }
+        }
+    }
+
+    /// Looks whether the file is still what it was, and joins everything into the outcome.
+    pub(super) fn finish(mut self, digests: Vec<Digest>) -> Outcome {
+        match self.look_again() {
+            Err(error) => Outcome::Failed(error),
+            Ok(Some(instability)) => Outcome::Unstable(instability),
+            Ok(None) => Outcome::Hashed(Hashed {
+                digests,
+                size: self.read,
+                modified: self.before.and_then(|stamp| stamp.modified),
+                retried_reads: self.retried_reads,
+                direct_refused: self.direct_refused,
+            }),
+        }
+    }
+
+    fn look_again(&mut self) -> Result<Option<Instability>, FileError> {
+        let damaged = self.is_damaged();
+        let (Some(before), Source::File { path, links }) = (self.before, &self.source) else {
+            return Ok(None);
+        };
+        if before.size > 0 && self.read != before.size {
+            return Ok(Some(Instability::Length {
+                read: self.read,
+                size: before.size,
+            }));
+        }
+        // Files that the kernel makes up while they are read have neither a size nor a time.
+        if before.size == 0 && self.read > 0 {
+            return Ok(None);
+        }
+        let after = match metadata(path, *links) {
+            Ok(metadata) => Stamp::of(&metadata),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Some(Instability::Removed));
+            }
+            Err(error) => return Err(failed(Operation::Stat, path, error)),
+        };
+        match before.change_to(&after) {
+            None if damaged => Err(failed(
+                Operation::Read,
+                path,
+                io::Error::other("a mapped page was not there"),
+            )),
+            change => Ok(change),
+        }
+    }
+
+    fn is_damaged(&mut self) -> bool {
+        #[cfg(unix)]
+        if let Reader::Mapped(mapping) = &mut self.reader {
+            return mapping.is_damaged();
+        }
+        false
+    }
+}
+
+fn path_of(source: &Source) -> &Path {
+    match source {
+        Source::File { path, .. } | Source::Stream(path) => path,
+        Source::Stdin => Path::new("-"),
+    }
+}
+
+fn failed(operation: Operation, path: &Path, error: io::Error) -> FileError {
+    FileError::new(operation, path, error)
+}
+
+fn metadata(path: &Path, links: Links) -> io::Result<Metadata> {
+    match links {
+        Links::Follow => fs::metadata(path),
+        Links::Refuse => fs::symlink_metadata(path),
+    }
+}
+
+fn not_regular(metadata: &Metadata) -> io::Error {
+    if metadata.is_dir() {
+        io::ErrorKind::IsADirectory.into()
+    } else {
+        io::Error::other("not a regular file")
+    }
+}
+
+/// Opens for reading and says whether the page cache is bypassed.
+fn open_for(path: &Path, links: Links, io: IoMode) -> io::Result<(File, bool)> {
+    if io == IoMode::Direct && flags::DIRECT != 0 {
+        match open_with(path, links, flags::DIRECT) {
+            // What a file system answers that cannot do it.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+            other => return other.map(|file| (file, true)),
+        }
+    }
+    open_with(path, links, 0).map(|file| (file, false))
+}
+
+#[cfg(unix)]
+fn open_with(path: &Path, links: Links, extra: i32) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let nofollow = if links == Links::Refuse {
+        flags::NOFOLLOW
+    } else {
+        0
+    };
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(flags::BASE | nofollow | extra)
+        .open(path)
+}
+
+#[cfg(not(unix))]
+fn open_with(path: &Path, links: Links, _extra: i32) -> io::Result<File> {
+    if links == Links::Refuse && fs::symlink_metadata(path)?.is_symlink() {
+        return Err(io::Error::other(
+            "a symbolic link has taken the place of the file",
+        ));
+    }
+    OpenOptions::new().read(true).open(path)
+}
+
+#[cfg(unix)]
+mod flags {
+    use rustix::fs::OFlags;
+
+    /// A pipe or device that has taken the place of a file must not block the opening.
+    pub(super) const BASE: i32 = OFlags::NONBLOCK.union(OFlags::NOCTTY).bits() as i32;
+    pub(super) const NOFOLLOW: i32 = OFlags::NOFOLLOW.bits() as i32;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(super) const DIRECT: i32 = OFlags::DIRECT.bits() as i32;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub(super) const DIRECT: i32 = 0;
+}
+
+#[cfg(not(unix))]
+mod flags {
+    pub(super) const DIRECT: i32 = 0;
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn clear_direct(file: &File) -> io::Result<()> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    let flags = fcntl_getfl(file)?;
+    Ok(fcntl_setfl(file, flags - OFlags::DIRECT)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn clear_direct(_file: &File) -> io::Result<()> {
+    Ok(())
+}

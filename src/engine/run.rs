@@ -1,0 +1,425 @@
+//! Starts the threads, hands results on in order, and stops everything when asked.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+
+use crate::error::Error;
+
+use super::feed::Feeder;
+use super::reorder::Reorder;
+use super::shift::{Shared, Worker};
+use super::{Cancel, Gauges, Job, Outcome};
+
+/// How files are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IoMode {
+    /// Whatever was measured to be fastest: today [`IoMode::Read`] for every size.
+    #[default]
+    Auto,
+    /// Reads into a reusable buffer.
+    Read,
+    /// Memory maps, in windows, safe against truncation. Like `Read` where there are no maps.
+    Mmap,
+    /// Past the page cache, so that the medium is read and not memory. A file system that refuses
+    /// is read in the plain way, and [`super::Hashed::direct_refused`] says so.
+    Direct,
+}
+
+/// How a run uses the machine. None of it changes the results.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Threads of the pool; default: the number of cores.
+    pub threads: NonZeroUsize,
+    /// How many of them read files at the same time; default: all. One is right for a rotating
+    /// disk; the other threads then still take over algorithms of the file being read.
+    pub readers: NonZeroUsize,
+    /// How files are read.
+    pub io: IoMode,
+    /// Jobs that may be under way between the iterator and the sink; default: 64 for each thread
+    /// and at least 256. It bounds memory when a huge file stands before many small ones.
+    pub window: NonZeroUsize,
+    /// Stops the run from outside.
+    pub cancel: Cancel,
+    /// Counts what is being read, for a progress display.
+    pub gauges: Arc<Gauges>,
+}
+
+const WINDOW_PER_THREAD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
+const WINDOW_AT_LEAST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::with_threads(thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+    }
+}
+
+impl Options {
+    /// The defaults for a given number of threads.
+    pub fn with_threads(threads: NonZeroUsize) -> Self {
+        Self {
+            threads,
+            readers: threads,
+            io: IoMode::default(),
+            window: threads
+                .saturating_mul(WINDOW_PER_THREAD)
+                .max(WINDOW_AT_LEAST),
+            cancel: Cancel::default(),
+            gauges: Arc::default(),
+        }
+    }
+}
+
+/// A result on its way from the pool to the sink.
+pub(super) enum Finished<T> {
+    Job {
+        sequence: u64,
+        token: T,
+        outcome: Option<Outcome>,
+    },
+    /// A worker panicked; what it was reading is lost.
+    Died,
+}
+
+/// How often a waiting consumer looks whether it was told to stop.
+const CANCEL_POLL: Duration = Duration::from_millis(50);
+
+/// Hashes every job and hands the outcomes to `sink` in job order.
+///
+/// Each source is opened once and read front to back; every algorithm of its task sees each byte
+/// once. A job without a task reaches the sink with `None`, in its place.
+///
+/// # Order
+///
+/// Workers finish in any order; `sink` is called in the order of `jobs`, always from the calling
+/// thread. Two runs over unchanged files make the same calls, whatever the options are.
+///
+/// # Memory
+///
+/// At most `options.window` jobs are taken from `jobs` and not yet handed to `sink`. Each reader
+/// owns a few buffers. Nothing grows with the number or the size of files.
+///
+/// # Errors
+///
+/// A file that cannot be read is not an error here: it arrives as [`Outcome::Failed`] in its place.
+/// [`Error::Output`] if `sink` refused an outcome (nothing is hashed after that),
+/// [`Error::Cancelled`] if `options.cancel` was set, [`Error::Threads`] if no thread could be
+/// started, [`Error::WorkerDied`] if a hasher panicked.
+///
+/// # Examples
+///
+/// ```
+/// use multisum::Algorithm;
+/// use multisum::engine::{Job, Links, Options, Outcome, Source, Task, run};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("a");
+/// std::fs::write(&path, b"abc")?;
+/// let source = Source::File { path, links: Links::Follow };
+/// let task = Task { source, algorithms: [Algorithm::Md5].into() };
+/// let jobs = [Job { token: "a", task: Some(task) }];
+/// let mut seen = Vec::new();
+/// run(jobs.into_iter(), &Options::default(), &mut |token, outcome| {
+///     if let Some(Outcome::Hashed(hashed)) = outcome {
+///         seen.push(format!("{token} {}", hashed.digests[0]));
+///     }
+///     Ok(())
+/// })?;
+/// assert_eq!(seen, ["a 900150983cd24fb0d6963f7d28e17f72"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run<T: Send + 'static>(
+    jobs: impl Iterator<Item = Job<T>> + Send + 'static,
+    options: &Options,
+    sink: &mut dyn FnMut(T, Option<Outcome>) -> io::Result<()>,
+) -> Result<(), Error> {
+    let window = options.window.get();
+    let (finished_sender, finished) = bounded(window + options.threads.get());
+    let (permit_sender, permits) = bounded(window);
+    for _ in 0..window {
+        permit_sender.send(()).map_err(|_| Error::WorkerDied)?;
+    }
+    // Ends the feeder and the workers when this function is left in whatever way.
+    let stop = StopOnDrop(Cancel::default());
+    let feeder = Feeder {
+        permits,
+        shared: shared(options, finished_sender, stop.0.clone())?,
+    };
+    thread::Builder::new()
+        .name("multisum-walk".to_owned())
+        .spawn(move || feeder.feed(jobs))
+        .map_err(Error::Threads)?;
+    consume(&finished, &permit_sender, &options.cancel, sink)
+}
+
+fn shared<T>(
+    options: &Options,
+    finished: Sender<Finished<T>>,
+    stop: Cancel,
+) -> Result<Shared<T>, Error> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(options.threads.get())
+        .thread_name(|index| format!("multisum-{index}"))
+        .build()
+        .map_err(|error| Error::Threads(io::Error::other(error)))?;
+    let (sender, waiting) = bounded(options.window.get());
+    let worker = Worker {
+        waiting,
+        finished,
+        at_work: Arc::new(AtomicUsize::new(0)),
+        readers: options.readers.get().min(options.threads.get()),
+        io: options.io,
+        stop,
+        gauges: Arc::clone(&options.gauges),
+    };
+    Ok(Shared {
+        pool,
+        sender,
+        worker,
+    })
+}
+
+/// Ends when every sender of results is gone, which is when all jobs are done.
+fn consume<T>(
+    finished: &Receiver<Finished<T>>,
+    permits: &Sender<()>,
+    cancel: &Cancel,
+    sink: &mut dyn FnMut(T, Option<Outcome>) -> io::Result<()>,
+) -> Result<(), Error> {
+    let mut reorder = Reorder::new();
+    loop {
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        match finished.recv_timeout(CANCEL_POLL) {
+            Ok(Finished::Job {
+                sequence,
+                token,
+                outcome,
+            }) => {
+                reorder.put(sequence, (token, outcome));
+            }
+            Ok(Finished::Died) => return Err(Error::WorkerDied),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+        while let Some((token, outcome)) = reorder.take() {
+            sink(token, outcome).map_err(Error::Output)?;
+            // The feeder is gone once it has taken the last job.
+            permits.try_send(()).ok();
+        }
+    }
+}
+
+struct StopOnDrop(Cancel);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::algorithm::Algorithm;
+    use crate::engine::{Instability, Links, Source, Task};
+    use crate::hasher::MultiHasher;
+
+    const BOTH: [Algorithm; 2] = [Algorithm::Md5, Algorithm::Sha256];
+    const IO_MODES: [IoMode; 4] = [IoMode::Auto, IoMode::Read, IoMode::Mmap, IoMode::Direct];
+
+    fn task(path: &Path) -> Task {
+        let source = Source::File {
+            path: path.to_owned(),
+            links: Links::Refuse,
+        };
+        Task {
+            source,
+            algorithms: BOTH.into(),
+        }
+    }
+
+    fn painted(len: usize) -> Vec<u8> {
+        (0..len).map(|i| (i % 251) as u8).collect()
+    }
+
+    /// Hashes jobs named by number and gives what came of each, in the order of arrival.
+    fn outcomes(paths: Vec<Option<std::path::PathBuf>>, options: &Options) -> Vec<Option<Outcome>> {
+        let jobs = paths
+            .into_iter()
+            .map(|path| path.as_deref().map(task))
+            .enumerate();
+        let jobs = jobs
+            .map(|(token, task)| Job { token, task })
+            .collect::<Vec<_>>();
+        let mut seen = Vec::new();
+        run(jobs.into_iter(), options, &mut |token, outcome| {
+            assert_eq!(token, seen.len());
+            seen.push(outcome);
+            Ok(())
+        })
+        .unwrap();
+        seen
+    }
+
+    fn options(threads: usize, io: IoMode) -> Options {
+        let threads = NonZeroUsize::new(threads).unwrap();
+        Options {
+            io,
+            window: NonZeroUsize::new(3).unwrap(),
+            ..Options::with_threads(threads)
+        }
+    }
+
+    #[test]
+    fn every_io_mode_and_thread_count_gives_the_digests_in_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let lengths = [
+            0, 1, 4095, 4096, 524_287, 524_288, 524_289, 1_048_576, 9_000_001, 100,
+        ];
+        let mut paths = Vec::new();
+        let mut expected = Vec::new();
+        for (index, len) in lengths.into_iter().enumerate() {
+            let path = directory.path().join(index.to_string());
+            fs::write(&path, painted(len)).unwrap();
+            paths.extend([Some(path), None]);
+            let mut hasher = MultiHasher::new(&BOTH);
+            hasher.update(&painted(len));
+            expected.push((len as u64, hasher.finish()));
+        }
+        for io in IO_MODES {
+            for threads in [1, 2, 7] {
+                let seen = outcomes(paths.clone(), &options(threads, io));
+                assert_eq!(seen.len(), paths.len());
+                let hashed = seen.into_iter().flatten().map(|outcome| match outcome {
+                    Outcome::Hashed(hashed) => (hashed.size, hashed.digests),
+                    other => panic!("{io:?} {threads}: {other:?}"),
+                });
+                assert_eq!(hashed.collect::<Vec<_>>(), expected, "{io:?} {threads}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_in_its_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        fs::write(&file, b"x").unwrap();
+        let missing = directory.path().join("missing");
+        let paths = vec![Some(missing), Some(directory.path().to_owned()), Some(file)];
+        let seen = outcomes(paths, &options(2, IoMode::Auto));
+        assert!(matches!(seen[0], Some(Outcome::Failed(_))));
+        assert!(matches!(seen[1], Some(Outcome::Failed(_))));
+        assert!(matches!(seen[2], Some(Outcome::Hashed(_))));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_or_pipe_in_the_place_of_a_file_neither_leads_away_nor_blocks() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink("/etc/passwd", &link).unwrap();
+        let pipe = directory.path().join("pipe");
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(&pipe)
+                .status()
+                .unwrap()
+                .success()
+        );
+        for io in IO_MODES {
+            let paths = vec![
+                Some(link.clone()),
+                Some(pipe.clone()),
+                Some("/dev/zero".into()),
+            ];
+            for outcome in outcomes(paths, &options(2, io)) {
+                assert!(matches!(outcome, Some(Outcome::Failed(_))), "{outcome:?}");
+            }
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn files_that_the_kernel_makes_up_are_read_whole() {
+        let seen = outcomes(
+            vec![Some("/proc/version".into())],
+            &options(1, IoMode::Mmap),
+        );
+        let Some(Outcome::Hashed(hashed)) = &seen[0] else {
+            panic!("{seen:?}")
+        };
+        assert_eq!(hashed.size, fs::read("/proc/version").unwrap().len() as u64);
+    }
+
+    #[test]
+    fn a_growing_file_is_unstable_and_ends() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        fs::write(&path, painted(64 << 20)).unwrap();
+        let writer = {
+            let path = path.clone();
+            thread::spawn(move || {
+                use std::io::Write;
+                let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
+                for _ in 0..2_000 {
+                    file.write_all(&[1; 4096]).unwrap();
+                    thread::yield_now();
+                }
+            })
+        };
+        let seen = outcomes(vec![Some(path)], &options(2, IoMode::Auto));
+        writer.join().unwrap();
+        let stable = matches!(seen[0], Some(Outcome::Hashed(_)));
+        let grown = matches!(
+            seen[0],
+            Some(Outcome::Unstable(Instability::Resized { .. }))
+        );
+        // On a slow machine the writer may end before the file is opened.
+        assert!(stable || grown, "{seen:?}");
+    }
+
+    #[test]
+    fn a_refusing_sink_and_a_set_flag_end_the_run() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        fs::write(&path, b"x").unwrap();
+        let jobs = || {
+            (0..).map({
+                let task = task(&path);
+                move |token: u64| Job {
+                    token,
+                    task: Some(task.clone()),
+                }
+            })
+        };
+        let options = options(2, IoMode::Auto);
+        let mut seen = 0;
+        let refused = run(jobs(), &options, &mut |_, _| {
+            seen += 1;
+            if seen == 5 {
+                Err(io::ErrorKind::BrokenPipe.into())
+            } else {
+                Ok(())
+            }
+        });
+        assert!(matches!(refused, Err(Error::Output(_))), "{refused:?}");
+        assert_eq!(seen, 5);
+        let cancelled = run(jobs(), &options, &mut |token, _| {
+            if token == 9 {
+                options.cancel.cancel();
+            }
+            Ok(())
+        });
+        assert!(matches!(cancelled, Err(Error::Cancelled)), "{cancelled:?}");
+    }
+}
