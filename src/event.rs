@@ -235,9 +235,6 @@ pub enum Unverified {
     /// `--strip` leaves nothing of the name.
     #[error("--strip leaves nothing of the name")]
     NothingLeft,
-    /// Not looked at, because the run stopped at an earlier finding.
-    #[error("not checked, because --fail-fast stopped the run")]
-    NotReached,
 }
 
 impl Verdict {

@@ -1,5 +1,54 @@
-//! multisum
+//! Hashes whole trees with several algorithms in one read, writes manifests, and proves copies
+//! against them.
+//!
+//! This is the library behind the `multisum` command. It never prints and never exits: everything
+//! that it has to say is a return value or an [`event::Event`] pushed into a [`event::Sink`].
+//!
+//! # The parts, from the ground up
+//!
+//! | layer | modules | what they know |
+//! |---|---|---|
+//! | 0 | [`error`], [`hex`], [`quote`], [`relpath`] | names and errors as data |
+//! | 1 | [`algorithm`], [`digest`], [`hasher`] | bytes in, digests out |
+//! | 2 | [`walk`], [`manifest`], [`engine`] | the tree, the list, the machine; none knows another |
+//! | 3 | [`event`] | what can be said of a name |
+//! | 4 | [`ops`], [`report`] | what the commands do; how it is shown |
+//! | 5 | [`cli`] | the command line |
+//!
+//! A file imports from lower layers and from its own folder only; `tests/layers.rs` checks it.
+//!
+//! # The threads
+//!
+//! ```text
+//!  walk (sorted) ──► feeder thread ──bounded channel──► rayon pool: files, buffers, hashers
+//!                       ▲ permits                             │ outcomes in any order
+//!                       └──────── reorder, on the caller's thread ──► Sink: manifest, report
+//! ```
+//!
+//! A permit is taken for each job and comes back when its outcome has been handed on, so memory
+//! depends on the options and not on the number or size of files.
+//!
+//! # A tour in ten minutes
+//!
+//! `engine/mod.rs`, then `engine/run.rs` and `engine/shift.rs`; `manifest/mod.rs` and one format,
+//! `manifest/gnu.rs`; `ops/verify/mod.rs`; `cli/mod.rs`.
+//!
+//! # Examples
+//!
+//! ```
+//! use multisum::{Algorithm, MultiHasher};
+//!
+//! let mut hasher = MultiHasher::new(&[Algorithm::Md5, Algorithm::Sha256]);
+//! hasher.update(b"abc");
+//! let digests = hasher.finish();
+//! assert_eq!(digests[0].to_string(), "900150983cd24fb0d6963f7d28e17f72");
+//! ```
+//!
+//! Whole trees and verification: `examples/`.
+
 pub mod algorithm;
+#[doc(hidden)]
+pub mod cli;
 pub mod digest;
 pub mod engine;
 pub mod error;
@@ -7,8 +56,10 @@ pub mod event;
 pub mod hasher;
 pub mod hex;
 pub mod manifest;
+pub mod ops;
 pub mod quote;
 pub mod relpath;
+pub mod report;
 pub mod walk;
 
 pub use algorithm::Algorithm;

@@ -1,0 +1,322 @@
+//! The command line as it is typed: names, help and nothing else.
+
+use std::ffi::OsString;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::manifest::Format;
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 all was done and all is well, 1 differences were found, 2 the job could not be done in full,
+130 interrupted.";
+
+/// Hash whole trees with several algorithms in one read, and prove copies against the manifests.
+#[derive(Debug, Parser)]
+#[command(name = "multisum", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(disable_help_subcommand = true, subcommand_required = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Hash files and trees, and write a manifest.
+    Hash(HashArgs),
+    /// Prove the files that manifests list.
+    Verify(VerifyArgs),
+    /// Measure the speed of every algorithm on this machine.
+    Bench(BenchArgs),
+}
+
+const HASH_EXAMPLES: &str = "\
+Examples:
+  multisum hash photos > photos.sha256             a manifest that sha256sum -c reads
+  multisum hash -o photos/SHA256SUMS photos        names relative to photos, never lists itself
+  multisum hash -a md5,sha512 -o MD5SUMS -o SHA512SUMS .
+                                                   two manifests from one read of the tree
+  find . -newer last -print0 | multisum hash -0 --files-from -";
+
+#[derive(Debug, Args)]
+#[command(after_help = HASH_EXAMPLES)]
+pub(super) struct HashArgs {
+    /// Files and folders to hash; - is standard input; none means the current folder
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+
+    /// Algorithms, separated by commas; may be repeated; 'list' shows them all [default: sha256]
+    #[arg(short, long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(super) algorithm: Vec<String>,
+
+    /// Write a manifest to FILE, whole or not at all; may be repeated; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Vec<PathBuf>,
+
+    /// Format of the manifest [default: by the name of FILE, else gnu for one algorithm, bsd for
+    /// several]
+    #[arg(short, long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(super) format: Option<Format>,
+
+    /// End each line with NUL and escape nothing, as sha256sum --zero
+    #[arg(short, long)]
+    pub(super) zero: bool,
+
+    /// Replace an existing FILE
+    #[arg(long)]
+    pub(super) force: bool,
+
+    /// Take PATHs from DIR, and write names relative to it
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(super) base: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) walk: WalkArgs,
+    #[command(flatten)]
+    pub(super) machine: MachineArgs,
+    #[command(flatten)]
+    pub(super) report: ReportArgs,
+}
+
+/// What is walked.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What is walked")]
+pub(super) struct WalkArgs {
+    /// Follow symbolic links
+    #[arg(short = 'L', long)]
+    pub(super) follow: bool,
+
+    /// Stay on one file system
+    #[arg(short = 'x', long)]
+    pub(super) one_file_system: bool,
+
+    /// Hash only files that match GLOB, as in .gitignore; may be repeated
+    #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
+    pub(super) include: Vec<String>,
+
+    /// Leave out files and folders that match GLOB, as in .gitignore; may be repeated
+    #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
+    pub(super) exclude: Vec<String>,
+
+    /// Read globs to leave out from FILE, one a line; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(super) exclude_from: Vec<PathBuf>,
+
+    /// Descend at most N folders; 1 means the files directly in PATH
+    #[arg(long, value_name = "N")]
+    pub(super) max_depth: Option<usize>,
+
+    /// Read PATHs from FILE, one a line; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
+    pub(super) files_from: Option<PathBuf>,
+
+    /// The names in --files-from end with NUL
+    #[arg(short = '0', long, requires = "files_from")]
+    pub(super) null: bool,
+}
+
+/// How the machine is used.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How the machine is used")]
+pub(super) struct MachineArgs {
+    /// Threads [default: one a core; one reader on a rotating disk]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub(super) threads: Option<NonZeroUsize>,
+
+    /// How files are read
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    pub(super) io: Io,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Io {
+    /// What was measured to be fastest
+    Auto,
+    /// Read into a buffer
+    Read,
+    /// Map files into memory
+    Mmap,
+    /// Past the page cache: read the medium, not memory
+    Direct,
+}
+
+/// What is shown.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What is shown")]
+pub(super) struct ReportArgs {
+    /// Show also what is well, what is skipped, and what was found out about the manifests
+    #[arg(short, long, overrides_with_all = ["quiet", "status"])]
+    pub(super) verbose: bool,
+
+    /// Show no summary if all is well
+    #[arg(short, long, overrides_with_all = ["verbose", "status"])]
+    pub(super) quiet: bool,
+
+    /// Show nothing; the exit code tells
+    #[arg(long, overrides_with_all = ["verbose", "quiet"])]
+    pub(super) status: bool,
+
+    /// Progress on standard error [default: always on a terminal]
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(super) progress: When,
+
+    /// Colour
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(super) color: Colour,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum When {
+    /// If standard error is a terminal
+    Auto,
+    /// Bars, whatever standard error is
+    Always,
+    /// None
+    Never,
+    /// One JSON object a second
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  multisum verify SHA256SUMS                       files are looked for beside the manifest
+  multisum verify -C /mnt/copy SHA256SUMS          prove a copy elsewhere
+  multisum verify --exact photos/SHA256SUMS        also report files that are not listed, and moves
+  multisum verify --json SHA256SUMS | jq -r 'select(.outcome == \"changed\").path'";
+
+#[derive(Debug, Args)]
+#[command(after_help = VERIFY_EXAMPLES)]
+pub(super) struct VerifyArgs {
+    /// Manifests; - is standard input
+    #[arg(value_name = "MANIFEST", required = true)]
+    pub(super) manifests: Vec<PathBuf>,
+
+    /// The algorithm of digests whose lines do not say
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) algorithm: Option<String>,
+
+    /// Format of the manifests [default: detected]
+    #[arg(short, long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(super) format: Option<Format>,
+
+    /// The folder that names are relative to [default: the manifest's own, or the current one if
+    /// only that has a listed file]
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(super) base: Option<PathBuf>,
+
+    /// Replace the leading folders OLD of listed names by NEW; may be repeated
+    #[arg(long, value_name = "OLD=NEW")]
+    pub(super) map: Vec<OsString>,
+
+    /// Drop N leading folders of listed names
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) strip: usize,
+
+    /// Also find files that are not listed, and where missing ones have moved
+    #[arg(long)]
+    pub(super) exact: bool,
+
+    /// Pass over listed files that are not there
+    #[arg(long)]
+    pub(super) ignore_missing: bool,
+
+    /// Stop at the first finding
+    #[arg(long)]
+    pub(super) fail_fast: bool,
+
+    /// Lines that cannot be understood are a failure [the default]
+    #[arg(long, overrides_with = "lenient")]
+    pub(super) strict: bool,
+
+    /// Lines that cannot be understood are only counted, as sha256sum -c does
+    #[arg(long, overrides_with = "strict")]
+    pub(super) lenient: bool,
+
+    /// With --lenient, name the lines that cannot be understood
+    #[arg(short, long)]
+    pub(super) warn: bool,
+
+    /// One JSON object a line instead of text, for what is well too
+    #[arg(long)]
+    pub(super) json: bool,
+
+    #[command(flatten)]
+    pub(super) machine: MachineArgs,
+    #[command(flatten)]
+    pub(super) report: ReportArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BenchArgs {
+    /// Algorithms, separated by commas; may be repeated [default: all]
+    #[arg(short, long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(super) algorithm: Vec<String>,
+
+    /// Bytes to hash at a time; K, M and G multiply by 1024
+    #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = parse_size)]
+    pub(super) size: NonZeroU64,
+
+    /// Seconds to measure each algorithm
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.3, value_parser = parse_seconds)]
+    pub(super) time: f64,
+
+    /// One JSON object a line instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+fn parse_format(text: &str) -> Result<Format, String> {
+    text.parse().map_err(|error| format!("{error}"))
+}
+
+fn parse_size(text: &str) -> Result<NonZeroU64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match &text[digits.len()..] {
+        "" => 0,
+        "K" | "k" => 10,
+        "M" | "m" => 20,
+        "G" | "g" => 30,
+        _ => return Err("a size is a number, with K, M or G behind it if need be".to_owned()),
+    };
+    let number: u64 = digits.parse().map_err(|error| format!("{error}"))?;
+    let bytes = number.checked_mul(1 << shift).and_then(NonZeroU64::new);
+    bytes.filter(|bytes| bytes.get() <= 4 << 30).ok_or_else(|| "from 1 byte to 4G".to_owned())
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    if (0.01..=3600.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("from 0.01 to 3600 seconds".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_agree_with_each_other() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_have_units_and_bounds() {
+        assert_eq!(parse_size("64K").unwrap().get(), 65_536);
+        for wrong in ["", "K", "0", "5G", "1T", "-1"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! `multisum hash`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::algorithm::{Algorithm, TABLE};
+use crate::engine::{Cancel, Totals};
+use crate::error::{Error, FileError, Operation};
+use crate::event::{Event, Note, Sink, Verdict};
+use crate::manifest::{Entry, Format, GapKind, Writer, output_hint};
+use crate::ops;
+use crate::report::{
+    BesideBars, Command, Counts, MalformedLines, Progress, Report, Summary, Target, TextReport,
+};
+use crate::walk::{self, LeaveOut};
+
+use super::args::HashArgs;
+use super::console::Console;
+use super::exit::ExitCode;
+use super::names::Naming;
+use super::output::Output;
+use super::plan::{self, Failure};
+
+/// Hashes what the arguments name, and publishes the manifests when everything has been read.
+pub(super) fn run(args: HashArgs, console: &Console) -> Result<ExitCode, Failure> {
+    if args.algorithm.iter().any(|name| name == "list") {
+        return list_algorithms();
+    }
+    let start = Instant::now();
+    let (algorithms, plans) = plan_outputs(&args)?;
+    let naming = Naming::choose(args.base.clone(), &args.output, &or_current(&args.paths));
+    let place = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
+    let engine = plan::engine(&args.machine, place)?;
+    let mut walk_options = plan::walk_options(&args.walk)?;
+    let manifests = open_manifests(&plans, args.force, &mut walk_options.leave_out)?;
+    let inputs = || plan::inputs(&args.walk, args.paths.clone(), naming.clone());
+
+    let target = console.progress(&args.report);
+    let totals = Arc::new(Totals::default());
+    let progress = Progress::start(Arc::clone(&engine.gauges), Arc::clone(&totals), target)
+        .map_err(Error::Threads)?;
+    let counting = Counting(Cancel::default());
+    let from_stdin = args.walk.files_from.as_deref() == Some(Path::new("-"));
+    if target != Target::Hidden && !from_stdin {
+        counting.start(inputs()?, walk_options.clone(), totals)?;
+    }
+
+    let colour = console.colour(args.report.color, false);
+    let verbosity = plan::verbosity(&args.report);
+    let (out, err) = (progress.beside(io::stderr()), progress.beside(io::stderr()));
+    let report = TextReport::new(out, err, verbosity, colour);
+    let mut sink = ManifestSink::new(manifests, report);
+    let found = walk::walk(inputs()?, walk_options);
+    let ended = ops::hash(found, &algorithms, &engine, &mut sink);
+    drop(counting);
+    sink.failure.take().map_or(Ok(()), Err)?;
+    ended?;
+    progress.finish().map_err(Error::Output)?;
+    sink.finish(start, algorithms)
+}
+
+fn or_current(paths: &[PathBuf]) -> Vec<PathBuf> {
+    if paths.is_empty() { vec![PathBuf::from(".")] } else { paths.to_vec() }
+}
+
+fn list_algorithms() -> Result<ExitCode, Failure> {
+    let mut output = Output::stdout();
+    let row = |name: &str, bits: &str, strength: &str, aliases: &str| {
+        format!("{name:<12}{bits:>5}  {strength:<9} {aliases}").trim_end().to_owned() + "\n"
+    };
+    let mut text = row("name", "bits", "strength", "also understood as");
+    for algorithm in TABLE {
+        let bits = algorithm.bits.to_string();
+        let aliases = algorithm.aliases.join(" ");
+        text += &row(algorithm.name, &bits, &algorithm.strength.to_string(), &aliases);
+    }
+    text += "blake2b-N gives N bits of BLAKE2b, a multiple of 8 up to 512.\n";
+    output.buffer().extend_from_slice(text.as_bytes());
+    output.write()?;
+    Ok(ExitCode::Well)
+}
+
+/// One manifest to write: where, in which format, and with which of the run's algorithms.
+#[derive(Debug, PartialEq, Eq)]
+struct OutputPlan {
+    path: Option<PathBuf>,
+    format: Format,
+    zero: bool,
+    /// Places in the list of algorithms of the run.
+    algorithms: Vec<usize>,
+}
+
+/// Settles which algorithms are computed and which manifest holds which of them.
+fn plan_outputs(args: &HashArgs) -> Result<(Vec<Algorithm>, Vec<OutputPlan>), Failure> {
+    let mut algorithms = plan::algorithms(&args.algorithm)?;
+    if algorithms.is_empty() {
+        for said in args.output.iter().filter_map(|path| output_hint(path).algorithm) {
+            if !algorithms.contains(&said) {
+                algorithms.push(said);
+            }
+        }
+    }
+    if algorithms.is_empty() {
+        algorithms.push(Algorithm::Sha256);
+    }
+    let paths: Vec<Option<&Path>> = if args.output.is_empty() {
+        vec![None]
+    } else {
+        args.output.iter().map(|path| Some(path.as_path()).filter(|p| *p != "-")).collect()
+    };
+    let plans = paths.into_iter().map(|path| plan_output(args, path, &algorithms));
+    let plans = plans.collect::<Result<Vec<_>, _>>()?;
+    let written = |place| plans.iter().any(|plan| plan.algorithms.contains(&place));
+    match (0..algorithms.len()).find(|&place| !written(place)) {
+        Some(place) => Err(Failure::NoOutputFor(algorithms[place])),
+        None => Ok((algorithms, plans)),
+    }
+}
+
+fn plan_output(
+    args: &HashArgs,
+    path: Option<&Path>,
+    algorithms: &[Algorithm],
+) -> Result<OutputPlan, Failure> {
+    let hint = path.map(output_hint).unwrap_or_default();
+    let by_number = if algorithms.len() == 1 { Format::Gnu } else { Format::Bsd };
+    let by_name = hint.format.or(hint.algorithm.map(|_| Format::Gnu));
+    let format = args.format.or(by_name).unwrap_or(by_number);
+    let carried = if format.names_algorithms() {
+        (0..algorithms.len()).collect()
+    } else {
+        vec![the_one_algorithm(format, path, hint.algorithm, algorithms)?]
+    };
+    Ok(OutputPlan {
+        path: path.map(Path::to_owned),
+        format,
+        zero: args.zero,
+        algorithms: carried,
+    })
+}
+
+fn the_one_algorithm(
+    format: Format,
+    path: Option<&Path>,
+    said: Option<Algorithm>,
+    algorithms: &[Algorithm],
+) -> Result<usize, Failure> {
+    let path = || path.map_or_else(|| PathBuf::from("standard output"), Path::to_owned);
+    match said {
+        Some(said) => algorithms
+            .iter()
+            .position(|&algorithm| algorithm == said)
+            .ok_or_else(|| Failure::OutputAlgorithm { path: path(), said }),
+        None if algorithms.len() == 1 => Ok(0),
+        None => Err(Failure::SeveralInOne { format, path: path() }),
+    }
+}
+
+/// One manifest that is being written.
+struct Manifest {
+    output: Output,
+    writer: Writer,
+}
+
+fn open_manifests(
+    plans: &[OutputPlan],
+    force: bool,
+    leave_out: &mut LeaveOut,
+) -> Result<Vec<Manifest>, Failure> {
+    leave_out_stdout(leave_out)?;
+    let mut manifests = Vec::new();
+    for plan in plans {
+        let output = match &plan.path {
+            None => Output::stdout(),
+            Some(path) => open_output(path, force, leave_out)?,
+        };
+        let writer = Writer::new(plan.format, plan.zero, plan.algorithms.clone());
+        manifests.push(Manifest { output, writer });
+    }
+    Ok(manifests)
+}
+
+fn open_output(path: &Path, force: bool, leave_out: &mut LeaveOut) -> Result<Output, Failure> {
+    let output = Output::create(path, force)
+        .map_err(|reason| Failure::Output { path: path.to_owned(), reason })?;
+    let stat = |error| FileError::new(Operation::Stat, path, error);
+    if let Some(file) = output.file() {
+        leave_out.add_file(file).map_err(stat)?;
+    }
+    if path.exists() {
+        leave_out.add_path(path).map_err(stat)?;
+    }
+    Ok(output)
+}
+
+/// Standard output may be redirected into the tree.
+fn leave_out_stdout(leave_out: &mut LeaveOut) -> Result<(), Failure> {
+    #[cfg(unix)]
+    let stdout = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
+    #[cfg(windows)]
+    let stdout = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
+    let stat = |error| FileError::new(Operation::Stat, "standard output", error);
+    let stdout = stdout.map(std::fs::File::from).map_err(stat)?;
+    // Consoles on some systems have no identity, and are no files in a tree either.
+    leave_out.add_file(&stdout).or(Ok(()))
+}
+
+/// The walk that counts what there is to do, stopped when the run ends before it.
+struct Counting(Cancel);
+
+impl Counting {
+    fn start(
+        &self,
+        inputs: impl Iterator<Item = walk::Input> + Send + 'static,
+        options: walk::Options,
+        totals: Arc<Totals>,
+    ) -> Result<(), Failure> {
+        let stop = self.0.clone();
+        let count = move || {
+            let mut before = 0;
+            let mut on = |now: walk::Totals| {
+                totals.add(now.bytes - before);
+                before = now.bytes;
+            };
+            walk::count(inputs, options, &mut on, &|| stop.is_cancelled());
+            totals.complete();
+        };
+        let thread = std::thread::Builder::new().name("multisum-count".to_owned()).spawn(count);
+        thread.map(drop).map_err(|error| Error::Threads(error).into())
+    }
+}
+
+impl Drop for Counting {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+type StderrReport = TextReport<BesideBars<io::Stderr>, BesideBars<io::Stderr>>;
+
+/// Writes entries into the manifests, and everything else into the report.
+struct ManifestSink {
+    manifests: Vec<Manifest>,
+    report: StderrReport,
+    counts: Counts,
+    notes: Vec<Note>,
+    /// Why a manifest could not be written; the engine only learns that it has to stop.
+    failure: Option<Failure>,
+}
+
+impl ManifestSink {
+    fn new(manifests: Vec<Manifest>, report: StderrReport) -> Self {
+        Self { manifests, report, counts: Counts::default(), notes: Vec::new(), failure: None }
+    }
+
+    fn write(&mut self, event: &Event<'_>) -> Result<(), FileError> {
+        for Manifest { output, writer } in &mut self.manifests {
+            match event {
+                Event::Hashed { name, hashed } => {
+                    let entry = Entry { name, digests: &hashed.digests };
+                    writer.write_entry(output.buffer(), &entry);
+                }
+                Event::Verdict { name, verdict } => {
+                    if let Some(kind) = gap_kind(verdict) {
+                        writer.write_gap(output.buffer(), name, kind);
+                    }
+                }
+                _ => {}
+            }
+            output.write_if_full()?;
+        }
+        Ok(())
+    }
+
+    /// Publishes the manifests and says how the run went.
+    fn finish(
+        mut self,
+        start: Instant,
+        algorithms: Vec<Algorithm>,
+    ) -> Result<ExitCode, Failure> {
+        for Manifest { output, .. } in self.manifests {
+            output.publish()?;
+        }
+        let code = ExitCode::from(self.counts.severity(Command::Hash, MalformedLines::Fail));
+        let mut summary = Summary::new(Command::Hash, self.counts, start.elapsed());
+        summary.algorithms = algorithms;
+        summary.notes = self.notes;
+        summary.exit_code = code.number();
+        self.report.finish(&summary).map_err(Error::Output)?;
+        Ok(code)
+    }
+}
+
+fn gap_kind(verdict: &Verdict) -> Option<GapKind> {
+    match verdict {
+        Verdict::Unreadable(_) => Some(GapKind::Unreadable),
+        Verdict::Unstable(_) => Some(GapKind::Unstable),
+        _ => None,
+    }
+}
+
+impl Sink for ManifestSink {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        self.counts.add(&event);
+        if let Event::Note(note) = event {
+            self.notes.push(note.clone());
+        }
+        if let Err(error) = self.write(&event) {
+            self.failure = Some(error.into());
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        self.report.event(&event)
+    }
+}

@@ -1,0 +1,52 @@
+//! The command line: parses, plans, runs one subcommand, and chooses the exit code.
+//!
+//! [`run`] is the whole program. Nothing outside this module prints, asks the environment or knows
+//! of exit codes.
+
+mod args;
+mod bench;
+mod console;
+mod exit;
+mod hash;
+mod names;
+mod output;
+mod plan;
+mod signals;
+mod verify;
+
+use std::ffi::OsString;
+use std::process;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+use console::Console;
+use exit::ExitCode;
+use plan::Failure;
+
+/// Runs the program with its arguments, the first of which is its own name.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> process::ExitCode {
+    let console = Console::new();
+    let code = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => dispatch(arguments.command, &console),
+        Err(message) => return show_usage(&message),
+    };
+    code.unwrap_or_else(|failure| console.fail(&failure)).into()
+}
+
+fn dispatch(command: Command, console: &Console) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Hash(args) => hash::run(args, console),
+        Command::Verify(args) => verify::run(args, console),
+        Command::Bench(args) => bench::run(&args, console),
+    }
+}
+
+/// Help and version are asked for and go to standard output; anything else is bad usage.
+fn show_usage(message: &clap::Error) -> process::ExitCode {
+    let code = if message.use_stderr() { ExitCode::Incomplete } else { ExitCode::Well };
+    match message.print() {
+        Ok(()) => code.into(),
+        Err(_) => ExitCode::Incomplete.into(),
+    }
+}

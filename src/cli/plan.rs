@@ -1,0 +1,171 @@
+//! From arguments to what they mean: validated, and with the environment asked.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use crate::algorithm::{Algorithm, UnknownAlgorithm};
+use crate::engine::{self, IoMode};
+use crate::error::{Error, FileError, Operation};
+use crate::manifest::Format;
+use crate::quote::Quoted;
+use crate::relpath::RelPath;
+use crate::report::Verbosity;
+use crate::walk::{self, Filter, FilterError, Input};
+
+use super::args::{Io, MachineArgs, ReportArgs, WalkArgs};
+use super::console::is_closed_pipe;
+use super::names::Naming;
+use super::output::OutputError;
+use super::signals::cancel_on_signals;
+
+/// Why a command ends before its job is done.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error(transparent)]
+    Algorithm(#[from] UnknownAlgorithm),
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    #[error("{}: {reason}", Quoted::path(.path))]
+    Output { path: PathBuf, reason: OutputError },
+    #[error(
+        "{}: the name says {said} and -a does not; add it to -a, or name a format with -f",
+        Quoted::path(.path)
+    )]
+    OutputAlgorithm { path: PathBuf, said: Algorithm },
+    #[error(
+        "{0} would be written nowhere: add an -o for it, or -f bsd to write several algorithms \
+         into one manifest"
+    )]
+    NoOutputFor(Algorithm),
+    #[error(
+        "{format} lines do not say which algorithm they are of, so {} cannot hold several; give \
+         one -o for each, or -f bsd",
+        Quoted::path(.path)
+    )]
+    SeveralInOne { format: Format, path: PathBuf },
+    #[error("--map takes OLD=NEW, not '{}'", Quoted::new(.0))]
+    Map(OsString),
+    #[error("{}: {}", Quoted::path(.0.path()), .0)]
+    File(#[from] FileError),
+    #[error(transparent)]
+    Run(#[from] Error),
+}
+
+impl Failure {
+    /// Whether this only says that the reader of a pipe has gone.
+    pub(super) fn is_closed_pipe(&self) -> bool {
+        match self {
+            Self::File(error) | Self::Run(Error::File(error)) => is_closed_pipe(error),
+            Self::Run(Error::Output(error)) => error.kind() == io::ErrorKind::BrokenPipe,
+            _ => false,
+        }
+    }
+}
+
+/// The algorithms that were named, each once, in the order given.
+pub(super) fn algorithms(names: &[String]) -> Result<Vec<Algorithm>, UnknownAlgorithm> {
+    let mut algorithms = Vec::new();
+    for name in names {
+        let algorithm = name.trim().parse()?;
+        if !algorithms.contains(&algorithm) {
+            algorithms.push(algorithm);
+        }
+    }
+    Ok(algorithms)
+}
+
+/// How much is told.
+pub(super) fn verbosity(args: &ReportArgs) -> Verbosity {
+    match args {
+        ReportArgs { status: true, .. } => Verbosity::Status,
+        ReportArgs { quiet: true, .. } => Verbosity::Quiet,
+        ReportArgs { verbose: true, .. } => Verbosity::Verbose,
+        _ => Verbosity::Normal,
+    }
+}
+
+/// How the machine is used; `place` is a path on the disk that is read.
+pub(super) fn engine(args: &MachineArgs, place: &Path) -> Result<engine::Options, Failure> {
+    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let mut options = engine::Options::with_threads(args.threads.unwrap_or(cores));
+    if args.threads.is_none() && engine::is_rotating(place) {
+        options.readers = NonZeroUsize::MIN;
+    }
+    options.io = match args.io {
+        Io::Auto => IoMode::Auto,
+        Io::Read => IoMode::Read,
+        Io::Mmap => IoMode::Mmap,
+        Io::Direct => IoMode::Direct,
+    };
+    options.cancel = cancel_on_signals().map_err(Error::Threads)?;
+    Ok(options)
+}
+
+/// What the walk descends and reports, but for the files to leave out.
+pub(super) fn walk_options(args: &WalkArgs) -> Result<walk::Options, Failure> {
+    let mut filter = Filter::builder();
+    for glob in &args.include {
+        filter.include(glob)?;
+    }
+    for glob in &args.exclude {
+        filter.exclude(glob)?;
+    }
+    for file in &args.exclude_from {
+        filter.exclude_from(file)?;
+    }
+    Ok(walk::Options {
+        follow_links: args.follow,
+        one_file_system: args.one_file_system,
+        max_depth: args.max_depth,
+        filter: filter.build()?,
+        ..walk::Options::default()
+    })
+}
+
+/// The inputs of a walk: those of the command line, or those of `--files-from`.
+pub(super) fn inputs(
+    args: &WalkArgs,
+    paths: Vec<PathBuf>,
+    naming: Naming,
+) -> Result<Box<dyn Iterator<Item = Input> + Send>, Failure> {
+    let Some(list) = &args.files_from else {
+        let paths = if paths.is_empty() { vec![PathBuf::from(".")] } else { paths };
+        return Ok(Box::new(paths.into_iter().map(move |path| input(&path, &naming))));
+    };
+    let path = list.clone();
+    let names = walk::files_from(BufReader::new(open_list(list)?), args.null);
+    Ok(Box::new(names.map(move |name| match name {
+        Ok(name) => listed_input(name, &naming),
+        Err(error) => Input::Failed {
+            name: RelPath::from_path(&path),
+            error: FileError::new(Operation::Read, &path, error),
+        },
+    })))
+}
+
+fn input(path: &Path, naming: &Naming) -> Input {
+    if path.as_os_str() == "-" { Input::Stdin } else { Input::Path(naming.root(path)) }
+}
+
+fn listed_input(name: RelPath, naming: &Naming) -> Input {
+    match name.to_path() {
+        Some(path) => Input::Path(naming.root(&path)),
+        None => {
+            let impossible = io::Error::from(io::ErrorKind::InvalidFilename);
+            Input::Failed { name, error: FileError::new(Operation::Stat, "", impossible) }
+        }
+    }
+}
+
+/// Opens a list that the user names; `-` is standard input.
+pub(super) fn open_list(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(io::stdin()));
+    }
+    let file = File::open(path).map_err(|error| FileError::new(Operation::Open, path, error))?;
+    Ok(Box::new(file))
+}

@@ -1,0 +1,155 @@
+//! `multisum verify`.
+
+use std::ffi::OsStr;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::engine::Totals;
+use crate::error::{Error, FileError, Operation};
+use crate::event::{Event, Note, Sink};
+use crate::ops::{self, BaseChoice, List, Relocation, Verified, VerifyOptions};
+use crate::relpath::RelPath;
+use crate::report::{
+    Command, Counts, JsonReport, MalformedLines, Progress, Report, Summary, Target, TextReport,
+};
+use crate::walk::LeaveOut;
+
+use super::args::VerifyArgs;
+use super::console::Console;
+use super::exit::ExitCode;
+use super::plan::{self, Failure};
+
+/// Verifies the manifests that the arguments name.
+pub(super) fn run(args: VerifyArgs, console: &Console) -> Result<ExitCode, Failure> {
+    let start = Instant::now();
+    let lists = open_lists(&args.manifests)?;
+    let engine = plan::engine(&args.machine, base_place(&args))?;
+    let target = console.progress(&args.report);
+    let totals = Arc::new(Totals::default());
+    let mut options = verify_options(&args)?;
+    if target != Target::Hidden {
+        options.totals = Some(Arc::clone(&totals));
+    }
+    let progress = Progress::start(Arc::clone(&engine.gauges), totals, target)
+        .map_err(Error::Threads)?;
+    let mut sink = ReportSink {
+        report: report(&args, console, &progress),
+        counts: Counts::default(),
+        notes: Vec::new(),
+        hide_lines: args.lenient && !args.warn,
+    };
+    let verified = ops::verify(lists, &options, &engine, &mut sink)?;
+    progress.finish().map_err(Error::Output)?;
+    sink.finish(&args, start, verified)
+}
+
+/// A path on the disk that is read, as far as it can be known before the lists are.
+fn base_place(args: &VerifyArgs) -> &Path {
+    let own = || args.manifests[0].parent().filter(|folder| !folder.as_os_str().is_empty());
+    args.base.as_deref().or_else(own).unwrap_or(Path::new("."))
+}
+
+fn open_lists(manifests: &[PathBuf]) -> Result<Vec<List>, Failure> {
+    let open = |path: &PathBuf| {
+        if path.is_dir() {
+            let error = io::ErrorKind::IsADirectory.into();
+            return Err(FileError::new(Operation::Read, path, error).into());
+        }
+        Ok(List {
+            name: RelPath::from_path(path),
+            path: Some(path.clone()).filter(|path| path.as_os_str() != "-"),
+            input: plan::open_list(path)?,
+        })
+    };
+    manifests.iter().map(open).collect()
+}
+
+fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
+    let mut leave_out = LeaveOut::new();
+    for manifest in args.manifests.iter().filter(|path| path.as_os_str() != "-") {
+        let stat = |error| FileError::new(Operation::Stat, manifest, error);
+        leave_out.add_path(manifest).map_err(stat)?;
+    }
+    Ok(VerifyOptions {
+        base: args.base.clone().map_or(BaseChoice::Find, BaseChoice::Given),
+        relocation: Relocation { strip: args.strip, map: relocations(args)? },
+        algorithm: args.algorithm.as_ref().map(|name| name.parse()).transpose()?,
+        format: args.format,
+        ignore_missing: args.ignore_missing,
+        exact: args.exact,
+        fail_fast: args.fail_fast,
+        leave_out,
+        totals: None,
+    })
+}
+
+fn relocations(args: &VerifyArgs) -> Result<Vec<(RelPath, RelPath)>, Failure> {
+    let pair = |text: &std::ffi::OsString| {
+        split_at_equals(text).ok_or_else(|| Failure::Map(text.clone()))
+    };
+    args.map.iter().map(pair).collect()
+}
+
+fn split_at_equals(text: &OsStr) -> Option<(RelPath, RelPath)> {
+    let name = RelPath::from_path(Path::new(text));
+    let place = name.as_bytes().iter().position(|&byte| byte == b'=')?;
+    let (old, new) = (&name.as_bytes()[..place], &name.as_bytes()[place + 1..]);
+    (!old.is_empty()).then(|| (RelPath::from_bytes(old), RelPath::from_bytes(new)))
+}
+
+fn report(args: &VerifyArgs, console: &Console, progress: &Progress) -> Box<dyn Report> {
+    // Whole lines on a terminal, so that the bars can make room; large pieces elsewhere.
+    let stdout: Box<dyn Write> = if io::stdout().is_terminal() {
+        Box::new(progress.beside(io::stdout()))
+    } else {
+        Box::new(BufWriter::with_capacity(64 * 1024, io::stdout()))
+    };
+    if args.json {
+        return Box::new(JsonReport::new(stdout));
+    }
+    let stderr = progress.beside(io::stderr());
+    let colour = console.colour(args.report.color, true);
+    Box::new(TextReport::new(stdout, stderr, plan::verbosity(&args.report), colour))
+}
+
+/// Counts every event and reports it.
+struct ReportSink {
+    report: Box<dyn Report>,
+    counts: Counts,
+    notes: Vec<Note>,
+    hide_lines: bool,
+}
+
+impl Sink for ReportSink {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        self.counts.add(&event);
+        match event {
+            Event::Note(note) => self.notes.push(note.clone()),
+            Event::Line { .. } if self.hide_lines => return Ok(()),
+            _ => {}
+        }
+        self.report.event(&event)
+    }
+}
+
+impl ReportSink {
+    fn finish(
+        mut self,
+        args: &VerifyArgs,
+        start: Instant,
+        verified: Verified,
+    ) -> Result<ExitCode, Failure> {
+        let malformed =
+            if args.lenient { MalformedLines::Tolerate } else { MalformedLines::Fail };
+        let code = ExitCode::from(self.counts.severity(Command::Verify, malformed));
+        let mut summary = Summary::new(Command::Verify, self.counts, start.elapsed());
+        summary.bases = verified.bases.iter().map(|b| RelPath::from_path(&b.folder)).collect();
+        summary.algorithms = verified.algorithms.into_iter().collect();
+        summary.notes = self.notes;
+        summary.exit_code = code.number();
+        self.report.finish(&summary).map_err(Error::Output)?;
+        Ok(code)
+    }
+}

@@ -1,0 +1,8 @@
+//! What the commands do, without a word about how it is asked for or shown.
+
+mod asides;
+mod hash;
+mod verify;
+
+pub use hash::hash;
+pub use verify::{Base, BaseChoice, List, Relocation, VerifyOptions, Verified, verify};

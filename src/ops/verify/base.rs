@@ -1,0 +1,136 @@
+//! The folder that relative names of a list start from.
+
+use std::fmt::{self, Display, Formatter};
+use std::path::{Path, PathBuf};
+
+use crate::quote::Quoted;
+use crate::relpath::RelPath;
+
+/// How the base of a list is chosen.
+#[derive(Clone, Debug, Default)]
+pub enum BaseChoice {
+    /// The list's own folder; or the current one if no listed file exists in the former and one
+    /// does in the latter. For a list from standard input, the current folder.
+    #[default]
+    Find,
+    /// This folder.
+    Given(PathBuf),
+}
+
+/// A folder that relative names start from, and why it is that one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Why.
+    pub reason: BaseReason,
+}
+
+/// Why a folder is the base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BaseReason {
+    /// The user named it.
+    Asked,
+    /// The list lies there.
+    OwnFolder,
+    /// It is the current folder.
+    CurrentFolder,
+    /// All names are absolute, and it is the folder that they have in common.
+    CommonFolder,
+}
+
+impl Display for Base {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let reason = match self.reason {
+            BaseReason::Asked => "",
+            BaseReason::OwnFolder => " (the folder of the list)",
+            BaseReason::CurrentFolder => " (the current folder)",
+            BaseReason::CommonFolder => " (the common folder of the listed names)",
+        };
+        write!(f, "{}{reason}", Quoted::path(&self.folder))
+    }
+}
+
+impl BaseChoice {
+    /// The base of one list, given where the list lies and where its names lead after relocation.
+    pub(super) fn resolve<'a>(
+        &self,
+        list: Option<&Path>,
+        names: impl Iterator<Item = &'a RelPath> + Clone,
+    ) -> Base {
+        if let Self::Given(folder) = self {
+            return Base { folder: folder.clone(), reason: BaseReason::Asked };
+        }
+        if let Some(folder) = common_folder(names.clone()) {
+            return Base { folder, reason: BaseReason::CommonFolder };
+        }
+        let current = Base { folder: PathBuf::from("."), reason: BaseReason::CurrentFolder };
+        let Some(own) = list.map(own_folder) else { return current };
+        let exists_under = |folder: &Path| {
+            names.clone().any(|name| exists(folder, name))
+        };
+        if own != current.folder && !exists_under(&own) && exists_under(&current.folder) {
+            return current;
+        }
+        Base { folder: own, reason: BaseReason::OwnFolder }
+    }
+}
+
+fn own_folder(list: &Path) -> PathBuf {
+    match list.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn exists(folder: &Path, name: &RelPath) -> bool {
+    !name.is_absolute()
+        && name.to_path().is_some_and(|path| folder.join(path).symlink_metadata().is_ok())
+}
+
+/// The deepest folder that holds every name, if all names are absolute and there are any.
+fn common_folder<'a>(mut names: impl Iterator<Item = &'a RelPath>) -> Option<PathBuf> {
+    let first = names.next()?.to_path().filter(|path| path.has_root())?;
+    let mut common = first.parent()?.to_owned();
+    for name in names {
+        let path = name.to_path().filter(|path| path.has_root())?;
+        while !path.starts_with(&common) {
+            if !common.pop() {
+                return None;
+            }
+        }
+    }
+    Some(common)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(list: Option<&Path>, names: &[&str]) -> Base {
+        let names: Vec<RelPath> = names.iter().map(|&name| RelPath::from(name)).collect();
+        BaseChoice::Find.resolve(list, names.iter())
+    }
+
+    #[test]
+    fn the_own_folder_wins_unless_only_the_current_one_has_a_listed_file() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("here"), b"").unwrap();
+        let list = directory.path().join("SUMS");
+        let own = resolve(Some(&list), &["gone", "here"]);
+        assert_eq!((own.folder.as_path(), own.reason), (directory.path(), BaseReason::OwnFolder));
+        // Tests run in the folder of the package.
+        assert_eq!(resolve(Some(&list), &["Cargo.toml"]).reason, BaseReason::CurrentFolder);
+        assert_eq!(resolve(Some(&list), &["gone"]).reason, BaseReason::OwnFolder);
+        assert_eq!(resolve(None, &["gone"]).reason, BaseReason::CurrentFolder);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn absolute_names_have_their_common_folder_as_base() {
+        let base = resolve(None, &["/usr/share/a/b", "/usr/share/ab/c", "/usr/share/a/d"]);
+        assert_eq!(base.folder, Path::new("/usr/share"));
+        assert_eq!(base.reason, BaseReason::CommonFolder);
+        assert_eq!(resolve(None, &["/a", "b"]).reason, BaseReason::CurrentFolder);
+    }
+}

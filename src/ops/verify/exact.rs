@@ -1,0 +1,217 @@
+//! Files that are not listed, and listed ones that have moved.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::algorithm::Algorithm;
+use crate::digest::Digest;
+use crate::engine::{self, Hashed, Job, Links, Outcome, Source, Task};
+use crate::error::{Error, FileError};
+use crate::event::{Event, Sink, Verdict};
+use crate::relpath::RelPath;
+use crate::walk::{self, Found, FoundKind, Input, Root};
+
+use super::VerifyOptions;
+use super::base::{Base, BaseReason};
+use super::listing::{Listed, Listing};
+
+/// Walks every base and tells `sink` of the entries in `missing` (as missing or moved, in the order
+/// of the lists) and of the files that are not listed (in the order of the walk).
+pub(super) fn search(
+    listing: &Listing,
+    missing: Vec<usize>,
+    options: &VerifyOptions,
+    engine: &engine::Options,
+    sink: &mut dyn Sink,
+) -> Result<(), Error> {
+    let mut strays = Vec::new();
+    for base in listing.bases() {
+        let listed = ListedNames::under(listing, &base);
+        strays.extend(strays_under(&base, &listed, options, engine)?);
+    }
+    let wanted = Wanted::new(listing, missing);
+    let strays = wanted.hash_strays(strays, engine)?;
+    let (moves, strays) = wanted.pair(strays);
+    for (index, to) in moves {
+        let name = &listing.entries[index].name;
+        let verdict = to.map_or(Verdict::Missing, |to| Verdict::Moved { to });
+        sink.event(Event::Verdict { name, verdict: &verdict }).map_err(Error::Output)?;
+    }
+    for stray in strays {
+        let name = &stray.name;
+        match stray.finding {
+            Finding::Unread | Finding::Read(_) => {
+                sink.event(Event::Verdict { name, verdict: &Verdict::New })
+            }
+            Finding::Bad(verdict) => sink.event(Event::Verdict { name, verdict: &verdict }),
+            Finding::Skipped(kind) => sink.event(Event::Skipped { name, kind }),
+        }
+        .map_err(Error::Output)?;
+    }
+    Ok(())
+}
+
+/// Something under a base that no list names.
+struct Stray {
+    name: RelPath,
+    path: PathBuf,
+    finding: Finding,
+}
+
+enum Finding {
+    Unread,
+    Read(Hashed),
+    Bad(Verdict),
+    Skipped(walk::Special),
+}
+
+/// The names that are listed for one base, in normal form.
+struct ListedNames<'a>(HashSet<Cow<'a, RelPath>>);
+
+impl<'a> ListedNames<'a> {
+    fn under(listing: &'a Listing, base: &Base) -> Self {
+        let entries = listing.entries.iter();
+        let names = entries.filter(|entry| listing.base_of(entry).folder == base.folder);
+        Self(names.map(|entry| entry.target().normalised()).collect())
+    }
+
+    fn contains(&self, name: &RelPath) -> bool {
+        self.0.contains(name)
+    }
+}
+
+fn strays_under(
+    base: &Base,
+    listed: &ListedNames<'_>,
+    options: &VerifyOptions,
+    engine: &engine::Options,
+) -> Result<Vec<Stray>, Error> {
+    let root = match base.reason {
+        BaseReason::CommonFolder => Root::as_typed(&base.folder),
+        _ => Root::relative(&base.folder),
+    };
+    let walk_options =
+        walk::Options { leave_out: options.leave_out.clone(), ..walk::Options::default() };
+    let mut strays = Vec::new();
+    for found in walk::walk([Input::Path(root)], walk_options) {
+        if engine.cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        if !listed.contains(&found.name.normalised()) {
+            strays.push(stray(found));
+        }
+    }
+    Ok(strays)
+}
+
+fn stray(found: Found) -> Stray {
+    let finding = match found.kind {
+        FoundKind::Special(kind) => Finding::Skipped(kind),
+        FoundKind::Failed(error) => Finding::Bad(Verdict::Unreadable(error)),
+        FoundKind::File | FoundKind::Stream | FoundKind::Stdin => Finding::Unread,
+    };
+    Stray { name: found.name, path: found.path, finding }
+}
+
+/// The entries that are not there, by what they must contain.
+struct Wanted {
+    missing: Vec<usize>,
+    by_digests: HashMap<Vec<Digest>, VecDeque<usize>>,
+    /// Every set of algorithms that an entry needs.
+    algorithm_sets: BTreeSet<Vec<Algorithm>>,
+}
+
+impl Wanted {
+    fn new(listing: &Listing, missing: Vec<usize>) -> Self {
+        let mut by_digests: HashMap<_, VecDeque<usize>> = HashMap::new();
+        let mut algorithm_sets = BTreeSet::new();
+        for &index in &missing {
+            let digests = sorted_digests(&listing.entries[index]);
+            algorithm_sets.insert(digests.iter().map(Digest::algorithm).collect());
+            by_digests.entry(digests).or_default().push_back(index);
+        }
+        Self { missing, by_digests, algorithm_sets }
+    }
+
+    /// Reads the strays if anything is wanted at all. Empty files are not read: one empty file is
+    /// like any other, so it cannot be said to have moved.
+    fn hash_strays(
+        &self,
+        strays: Vec<Stray>,
+        engine: &engine::Options,
+    ) -> Result<Vec<Stray>, Error> {
+        let all: BTreeSet<Algorithm> = self.algorithm_sets.iter().flatten().copied().collect();
+        if all.is_empty() {
+            return Ok(strays);
+        }
+        let algorithms: Arc<[Algorithm]> = all.into_iter().collect();
+        let jobs = strays.into_iter().map(move |stray| {
+            let unread = matches!(stray.finding, Finding::Unread) && !is_empty(&stray);
+            let task = unread.then(|| Task {
+                source: Source::File { path: stray.path.clone(), links: Links::Refuse },
+                algorithms: Arc::clone(&algorithms),
+            });
+            Job { token: stray, task }
+        });
+        let mut read = Vec::new();
+        engine::run(jobs, engine, &mut |mut stray, outcome| {
+            match outcome {
+                Some(Outcome::Hashed(hashed)) => stray.finding = Finding::Read(hashed),
+                Some(Outcome::Failed(error)) => stray.finding = unreadable(error),
+                Some(Outcome::Unstable(how)) => {
+                    stray.finding = Finding::Bad(Verdict::Unstable(how));
+                }
+                None => {}
+            }
+            read.push(stray);
+            Ok(())
+        })?;
+        Ok(read)
+    }
+
+    /// Pairs each wanted entry with at most one stray of the same content. Gives every missing
+    /// entry with the name it moved to, if any, and the strays that are left.
+    fn pair(mut self, strays: Vec<Stray>) -> (Vec<(usize, Option<RelPath>)>, Vec<Stray>) {
+        let mut moved: HashMap<usize, RelPath> = HashMap::new();
+        let mut left = Vec::new();
+        for stray in strays {
+            match self.claim(&stray) {
+                Some(index) => {
+                    moved.insert(index, stray.name);
+                }
+                None => left.push(stray),
+            }
+        }
+        let moves = self.missing.into_iter().map(|index| (index, moved.remove(&index)));
+        (moves.collect(), left)
+    }
+
+    fn claim(&mut self, stray: &Stray) -> Option<usize> {
+        let Finding::Read(hashed) = &stray.finding else { return None };
+        if hashed.size == 0 {
+            return None;
+        }
+        self.algorithm_sets.iter().find_map(|set| {
+            let fitting = hashed.digests.iter().filter(|digest| set.contains(&digest.algorithm()));
+            let digests: Vec<Digest> = fitting.copied().collect();
+            self.by_digests.get_mut(&digests)?.pop_front()
+        })
+    }
+}
+
+fn unreadable(error: FileError) -> Finding {
+    Finding::Bad(Verdict::Unreadable(error))
+}
+
+fn is_empty(stray: &Stray) -> bool {
+    stray.path.symlink_metadata().is_ok_and(|metadata| metadata.len() == 0)
+}
+
+/// In the order of algorithms, so that entries compare equal whatever order their lines had.
+fn sorted_digests(entry: &Listed) -> Vec<Digest> {
+    let mut digests: Vec<Digest> = entry.known().copied().collect();
+    digests.sort_by_key(Digest::algorithm);
+    digests
+}
