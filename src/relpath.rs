@@ -37,7 +37,21 @@ impl RelPath {
 
     /// Takes a path of the operating system, without change but for the separator on Windows.
     pub fn from_path(path: &Path) -> Self {
-        Self(bytes_of(path).into())
+        Self(Box::from(bytes_of(path)))
+    }
+
+    /// The name of what lies at `below` under this name. Nothing is normalised; an empty side adds
+    /// nothing, not even a slash.
+    pub fn join(&self, below: &Path) -> Self {
+        let below = bytes_of(below);
+        let slash = !self.0.is_empty() && !self.0.ends_with(b"/") && !below.is_empty();
+        let mut joined = Vec::with_capacity(self.0.len() + usize::from(slash) + below.len());
+        joined.extend_from_slice(&self.0);
+        if slash {
+            joined.push(b'/');
+        }
+        joined.extend_from_slice(&below);
+        Self(joined.into())
     }
 
     /// The bytes of the name.
@@ -169,9 +183,9 @@ impl Debug for RelPath {
 }
 
 #[cfg(unix)]
-fn bytes_of(path: &Path) -> Vec<u8> {
+fn bytes_of(path: &Path) -> Cow<'_, [u8]> {
     use std::os::unix::ffi::OsStrExt;
-    path.as_os_str().as_bytes().to_vec()
+    Cow::Borrowed(path.as_os_str().as_bytes())
 }
 
 #[cfg(unix)]
@@ -181,7 +195,7 @@ fn path_from(bytes: &[u8]) -> Option<PathBuf> {
 }
 
 #[cfg(not(unix))]
-fn bytes_of(path: &Path) -> Vec<u8> {
+fn bytes_of(path: &Path) -> Cow<'_, [u8]> {
     let mut bytes = path.as_os_str().as_encoded_bytes().to_vec();
     if std::path::MAIN_SEPARATOR == '\\' {
         for byte in &mut bytes {
@@ -190,7 +204,7 @@ fn bytes_of(path: &Path) -> Vec<u8> {
             }
         }
     }
-    bytes
+    Cow::Owned(bytes)
 }
 
 #[cfg(not(unix))]
@@ -261,6 +275,15 @@ mod tests {
         );
         assert_eq!(name("older/x").map(&name("old"), &name("new")), None);
         assert_eq!(name("old/x").map(&name("old"), &name("")), Some(name("x")));
+    }
+
+    #[test]
+    fn joining_adds_exactly_the_slash_that_is_missing() {
+        let join = |name: &str, below: &str| RelPath::from(name).join(Path::new(below));
+        assert_eq!(join("a", "b/c"), name("a/b/c"));
+        assert_eq!(join("/", "b"), name("/b"));
+        assert_eq!(join("", "b"), name("b"));
+        assert_eq!(join("a", ""), name("a"));
     }
 
     #[cfg(unix)]

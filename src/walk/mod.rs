@@ -1,4 +1,35 @@
-//! What is found on disk.
+//! Finds what is on disk: trees in sorted order, single files, streams and standard input.
+//!
+//! [`walk`] turns [`Input`]s into an iterator of [`Found`]. Nothing is opened but directories, and
+//! on Unix a file in a tree costs no system call of its own.
+//!
+//! # Order
+//!
+//! Inputs come in the order given; inside a tree names are sorted by component, bytewise, so that
+//! `a/b` comes before `a.txt`. This is the order of [`RelPath`], the same on every platform and
+//! under every locale.
+//!
+//! # Once each
+//!
+//! Inputs may repeat or contain each other (`src src/main.rs .`). A file is then reported by the
+//! first input that reaches it and by no other. Whether two inputs overlap is decided by their
+//! spelling, not by following links: `src` and `/home/me/src` are two inputs with two sets of
+//! names.
+//!
+//! # Errors
+//!
+//! What cannot be looked at is reported in its place as [`FoundKind::Failed`], once, and the walk
+//! goes on.
+
+mod count;
+mod files_from;
+mod filter;
+mod leave_out;
+mod links;
+mod names;
+mod overlap;
+mod tree;
+mod walker;
 
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
@@ -6,15 +37,26 @@ use std::path::PathBuf;
 use crate::error::FileError;
 use crate::relpath::RelPath;
 
+pub use count::{Totals, count};
+pub use files_from::{FilesFrom, files_from};
+pub use filter::{Filter, FilterBuilder, FilterError};
+pub use leave_out::LeaveOut;
+pub use names::{Input, Root};
+pub use walker::{Options, Walk, walk};
+
 /// One thing that a walk met, in its place in the order.
 #[derive(Debug)]
 pub struct Found {
     /// The name to report and to write into manifests.
     pub name: RelPath,
-    /// The path to open.
+    /// The path to open; empty for standard input.
     pub path: PathBuf,
     /// What it is.
     pub kind: FoundKind,
+    /// Whether the last component of `path` is a symbolic link that the walk followed: a link that
+    /// the user named, or any link where links are followed. Where this is `false`, a link under
+    /// `path` has been put there since and must not be followed.
+    pub through_link: bool,
 }
 
 /// What a walk met.
