@@ -9,6 +9,7 @@ pub mod hex;
 pub mod manifest;
 pub mod quote;
 pub mod relpath;
+pub mod report;
 pub mod walk;
 
 pub use algorithm::Algorithm;
