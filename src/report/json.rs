@@ -26,6 +26,9 @@ use crate::relpath::RelPath;
 /// {"summary":{"command":"verify","ok":1,…,"exit_code":2}}
 /// ```
 ///
+/// The summary has every count, also those that are zero, `bytes`, `seconds`, the `base` (and all
+/// `bases` if there are several), `algorithms`, `warnings` in words, and `exit_code`.
+///
 /// A malformed line has the outcome `unverified`, and the summary counts it under `malformed`. What
 /// was skipped has no outcome. `hash` gives `hashed` as the outcome of a file that it has read,
 /// with its `digests` by algorithm, since nothing was there to be compared.
@@ -70,7 +73,7 @@ impl<W: Write> Report for JsonReport<W> {
             Event::Skipped { name, kind } => Object::new()
                 .name("path", name)
                 .field("skipped", kind.to_string()),
-            // The summary carries the notes.
+            // The notes are among the warnings of the summary.
             Event::Note(_) => return Ok(()),
         };
         object.write_line(&mut self.out)
@@ -153,7 +156,7 @@ fn of_summary(summary: &Summary) -> Object {
     }
     object
         .field("algorithms", strings(&summary.algorithms))
-        .field("notes", strings(&summary.notes))
+        .field("warnings", summary.warnings())
         .field("exit_code", summary.exit_code)
 }
 
@@ -399,7 +402,8 @@ mod tests {
              \"missing\":1,\"moved\":1,\"new\":1,\"unreadable\":1,\"unstable\":1,\"unverified\":1,\
              \"hashed\":0,\"skipped\":0,\"malformed\":0,\"bytes\":7,\"seconds\":3.1,\
              \"base\":\"/srv\",\"bases\":[{\"path\":\"/srv\"},{\"path_b64\":\"L/8=\"}],\
-             \"algorithms\":[\"crc32\"],\"notes\":[\"2 listed name(s) lie outside the base\"],\
+             \"algorithms\":[\"crc32\"],\"warnings\":[\"not proof against tampering: \
+             only crc32 was compared\",\"2 listed name(s) lie outside the base\"],\
              \"exit_code\":2}}\n"
         );
     }

@@ -287,19 +287,21 @@ impl<T: TermLike + Clone + 'static> Bars<T> {
     }
 
     fn show_overall(&mut self, now: &Snapshot, columns: usize) {
-        let multi = &self.multi;
-        let bar = self
-            .overall
-            .get_or_insert_with(|| multi.add(ProgressBar::hidden()));
-        bar.set_style(if now.complete {
-            self.styles.overall.clone()
+        // A new bar is filled in before it joins the others, so that it never shows up empty.
+        let bar = self.overall.clone().unwrap_or_else(ProgressBar::hidden);
+        let style = if now.complete {
+            &self.styles.overall
         } else {
-            self.styles.counting.clone()
-        });
+            &self.styles.counting
+        };
+        bar.set_style(style.clone());
         bar.set_length(now.counted.bytes);
         bar.set_position(now.done.bytes.min(now.counted.bytes));
         bar.set_message(now.overall(columns));
         bar.tick();
+        if self.overall.is_none() {
+            self.overall = Some(self.multi.add(bar));
+        }
     }
 
     fn show_files(&mut self, now: &Snapshot, columns: usize) {
@@ -310,18 +312,18 @@ impl<T: TermLike + Clone + 'static> Bars<T> {
             }
             goes_on
         });
+        for (file, bar) in &self.files {
+            show_file(file, bar, columns);
+        }
         for file in &now.large {
             let known = self.files.iter().any(|(other, _)| Arc::ptr_eq(file, other));
             if !known && self.files.len() < MOST_FILE_BARS {
                 let bar = ProgressBar::hidden().with_style(self.styles.file.clone());
-                self.files.push((Arc::clone(file), self.multi.add(bar)));
+                show_file(file, &bar, columns);
+                let bar = self.multi.add(bar);
+                bar.tick();
+                self.files.push((Arc::clone(file), bar));
             }
-        }
-        for (file, bar) in &self.files {
-            bar.set_prefix(snapshot::file_name(file, columns));
-            bar.set_length(file.size());
-            bar.set_position(file.done().min(file.size()));
-            bar.set_message(snapshot::file_state(file, columns));
         }
     }
 
@@ -330,6 +332,13 @@ impl<T: TermLike + Clone + 'static> Bars<T> {
             bar.force_draw();
         }
     }
+}
+
+fn show_file(file: &LargeFile, bar: &ProgressBar, columns: usize) {
+    bar.set_prefix(snapshot::file_name(file, columns));
+    bar.set_length(file.size());
+    bar.set_position(file.done().min(file.size()));
+    bar.set_message(snapshot::file_state(file, columns));
 }
 
 impl<T: TermLike + Clone + 'static> View for Bars<T> {

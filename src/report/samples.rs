@@ -42,7 +42,8 @@ pub(super) fn changed(size: u64) -> Verdict {
 }
 
 pub(super) fn unreadable() -> Verdict {
-    let denied = io::Error::from_raw_os_error(13);
+    let text = "Permission denied (os error 13)";
+    let denied = io::Error::new(io::ErrorKind::PermissionDenied, text);
     Verdict::Unreadable(FileError::new(Operation::Open, "/base/a", denied))
 }
 

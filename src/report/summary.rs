@@ -113,7 +113,8 @@ impl Summary {
             .collect()
     }
 
-    fn warnings(&self) -> Vec<String> {
+    /// What must not be overlooked, one line each; the notes come last.
+    pub(super) fn warnings(&self) -> Vec<String> {
         let mut lines = Vec::new();
         match self.counts.malformed() {
             0 => {}
