@@ -1,6 +1,6 @@
-//! Hexadecimal text of digests, in both directions and strictly.
+//! Hexadecimal text of digests, in both directions and strictly; base64 for names in JSON.
 
-use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+use data_encoding::{BASE64, HEXLOWER, HEXLOWER_PERMISSIVE};
 
 /// Writes bytes as lower-case hexadecimal digits.
 ///
@@ -35,4 +35,15 @@ pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     HEXLOWER_PERMISSIVE.decode(text).ok()
+}
+
+/// Writes bytes in standard base64 with padding (RFC 4648, section 4).
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(multisum::hex::encode_base64(b"fooba"), "Zm9vYmE=");
+/// ```
+pub fn encode_base64(bytes: &[u8]) -> String {
+    BASE64.encode(bytes)
 }

@@ -55,6 +55,35 @@ impl Display for Quoted<'_> {
     }
 }
 
+/// Shows text that is not a name, such as an error message, on one line and unable to act on a
+/// terminal. A backslash stands for itself, since parts of such a text may be quoted already.
+///
+/// # Examples
+///
+/// ```
+/// use multisum::quote::OneLine;
+/// assert_eq!(OneLine("C:\\new\nline").to_string(), r"C:\new\nline");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct OneLine<D>(pub D);
+
+impl<D: Display> Display for OneLine<D> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(OneLineWriter(f), "{}", self.0)
+    }
+}
+
+struct OneLineWriter<'a, 'b>(&'a mut Formatter<'b>);
+
+impl Write for OneLineWriter<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|c| match c {
+            '\\' => self.0.write_char(c),
+            c => write_char(self.0, c),
+        })
+    }
+}
+
 fn write_char(f: &mut Formatter<'_>, c: char) -> fmt::Result {
     match c {
         '\\' => f.write_str("\\\\"),
@@ -68,7 +97,7 @@ fn write_char(f: &mut Formatter<'_>, c: char) -> fmt::Result {
 
 /// Controls (C0, DEL, C1), line and paragraph separators, and characters that are invisible or
 /// change the direction of what follows (Unicode categories Cc, Zl, Zp and most of Cf).
-fn acts_on_a_terminal(c: char) -> bool {
+pub(crate) fn acts_on_a_terminal(c: char) -> bool {
     c.is_control()
         || matches!(
             u32::from(c),
@@ -105,5 +134,11 @@ mod tests {
     fn a_backslash_cannot_imitate_an_escape() {
         assert_eq!(Quoted::from_bytes(b"a\\nb").to_string(), "a\\\\nb");
         assert_eq!(Quoted::from_bytes(b"\\xff").to_string(), "\\\\xff");
+    }
+
+    #[test]
+    fn a_message_stays_on_its_line_and_keeps_its_backslashes() {
+        let shown = OneLine("a\\x\r\n\u{1b}[2J\u{202e}").to_string();
+        assert_eq!(shown, r"a\x\r\n\u{1b}[2J\u{202e}");
     }
 }

@@ -28,6 +28,6 @@ mod stamp;
 
 pub use cancel::Cancel;
 pub use disk::is_rotating;
-pub use gauges::{Gauges, LargeFile, LargeGuard};
+pub use gauges::{Gauges, LARGE_FILE_BYTES, LargeFile, LargeGuard, Totals};
 pub use job::{Hashed, Instability, Job, Links, Outcome, Source, Task};
 pub use run::{IoMode, Options, run};

@@ -15,7 +15,7 @@ use crate::error::FileError;
 use crate::hasher::MultiHasher;
 
 use super::buffer::Buffer;
-use super::gauges::LargeGuard;
+use super::gauges::{LARGE_FILE_BYTES, LargeGuard};
 use super::open_file::OpenFile;
 use super::run::Finished;
 use super::{Cancel, Gauges, IoMode, Outcome, Task, spread};
@@ -24,9 +24,6 @@ use super::{Cancel, Gauges, IoMode, Outcome, Task, spread};
 /// measured the same; single large files gain from longer reads, since algorithms are handed out
 /// to other threads once a buffer.
 const BUFFER_BYTES: usize = 512 * 1024;
-
-/// Files from this size on are shown by name in a progress display.
-const LARGE_FILE_BYTES: u64 = 64 << 20;
 
 /// How many files a worker holds open at the same time.
 const OPEN_FILES: usize = 1;
@@ -227,7 +224,7 @@ impl<T: Send + 'static> Shift<T> {
 
 impl<T> Worker<T> {
     fn finish(&self, sequence: u64, token: T, outcome: Outcome) {
-        self.gauges.files.fetch_add(1, Ordering::Relaxed);
+        self.gauges.add_file();
         let outcome = Some(outcome);
         // Without a receiver the run is over, and the stop flag ends this shift as well.
         self.finished
@@ -287,9 +284,9 @@ impl<T> Slot<T> {
         };
         match moved {
             Ok(bytes) => {
-                gauges.bytes.fetch_add(bytes, Ordering::Relaxed);
+                gauges.add_bytes(bytes);
                 if let Some(large) = &self.large {
-                    large.add(bytes);
+                    large.add_bytes(bytes);
                 }
                 if self.file.has_ended() && self.filled.unwrap_or(0) == 0 {
                     let digests = self.kit.hasher.finish();

@@ -1,0 +1,329 @@
+//! The last word on a run: what was done, how it went, and what it does not prove.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use super::figures::{counted, grouped, rate, size, time};
+use super::{Command, Counts, Verbosity};
+use crate::algorithm::{Algorithm, Strength};
+use crate::event::{Note, OutcomeWord};
+use crate::quote::OneLine;
+use crate::relpath::RelPath;
+
+/// Everything that the end of a report tells.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// What the run was for.
+    pub command: Command,
+    /// How often each outcome occurred.
+    pub counts: Counts,
+    /// Wall-clock time of the run.
+    pub elapsed: Duration,
+    /// The directories that names are relative to; none where that means nothing.
+    pub bases: Vec<RelPath>,
+    /// The algorithms that were computed or compared.
+    pub algorithms: Vec<Algorithm>,
+    /// What the run had to say that concerns no single name.
+    pub notes: Vec<Note>,
+    /// The code that the process will exit with.
+    pub exit_code: u8,
+}
+
+impl Summary {
+    /// A summary without base, algorithms and notes, for exit code 0.
+    pub fn new(command: Command, counts: Counts, elapsed: Duration) -> Self {
+        Self {
+            command,
+            counts,
+            elapsed,
+            bases: Vec::new(),
+            algorithms: Vec::new(),
+            notes: Vec::new(),
+            exit_code: 0,
+        }
+    }
+
+    /// Writes the summary as prose: one line of figures, then one line for each warning and note.
+    ///
+    /// With [`Verbosity::Quiet`] only warnings and notes are written, with [`Verbosity::Status`]
+    /// nothing. Sizes are decimal: 1 kB is 1000 bytes.
+    ///
+    /// ```text
+    /// verified 12,343 files, 4.20 GB in 3.1 s (1.35 GB/s): 12,340 ok, 3 changed, 2 missing; base /srv/photos; md5
+    /// not proof against tampering: only md5 was compared
+    /// ```
+    ///
+    /// The number before `files` is of those that were read to their end (and, by `verify`,
+    /// compared): a missing file was not verified.
+    pub fn write_text(&self, out: &mut impl Write, verbosity: Verbosity) -> io::Result<()> {
+        if verbosity >= Verbosity::Normal {
+            writeln!(out, "{}", self.figures())?;
+        }
+        if verbosity >= Verbosity::Quiet {
+            for warning in self.warnings() {
+                writeln!(out, "{}", OneLine(warning))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn figures(&self) -> String {
+        let (verb, files) = match self.command {
+            Command::Hash | Command::Update => ("hashed", self.counts.hashed()),
+            Command::Verify => ("verified", self.counts.verified()),
+            Command::Diff => ("compared", self.counts.outcomes()),
+        };
+        let mut text = format!("{verb} {}", counted(files, "file"));
+        let bytes = self.counts.bytes();
+        if self.command != Command::Diff || bytes > 0 {
+            text += &format!(", {}", size(bytes));
+        }
+        text += &format!(" in {}", time(self.elapsed));
+        if let Some(rate) = rate(bytes, self.elapsed) {
+            text += &format!(" ({rate})");
+        }
+        let outcomes = self.outcomes();
+        if !outcomes.is_empty() {
+            text += &format!(": {}", outcomes.join(", "));
+        }
+        if !self.bases.is_empty() {
+            let word = if self.bases.len() == 1 {
+                "base"
+            } else {
+                "bases"
+            };
+            text += &format!("; {word} {}", listed(&self.bases));
+        }
+        if !self.algorithms.is_empty() {
+            text += &format!("; {}", listed(&self.algorithms));
+        }
+        text
+    }
+
+    fn outcomes(&self) -> Vec<String> {
+        let mut parts: Vec<(u64, &str)> = OutcomeWord::ALL
+            .iter()
+            .map(|word| (self.counts.of(*word), word.as_str()))
+            .collect();
+        parts.push((self.counts.skipped(), "skipped"));
+        parts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{} {word}", grouped(count)))
+            .collect()
+    }
+
+    /// What must not be overlooked, one line each; the notes come last.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        match self.counts.malformed() {
+            0 => {}
+            1 => lines.push("1 line is malformed".to_owned()),
+            many => lines.push(format!("{} lines are malformed", grouped(many))),
+        }
+        if self.command == Command::Verify {
+            lines.extend(self.verify_warnings());
+        }
+        lines.extend(self.notes.iter().map(ToString::to_string));
+        lines
+    }
+
+    fn verify_warnings(&self) -> Option<String> {
+        if self.counts.nothing_verified() {
+            return Some("nothing was verified".to_owned());
+        }
+        if self.counts.outcomes() == self.counts.of(OutcomeWord::Missing) {
+            return Some("not one listed file is there; is the base right?".to_owned());
+        }
+        self.weakness()
+    }
+
+    /// Says so if nothing that was compared withstands somebody who wants to deceive.
+    fn weakness(&self) -> Option<String> {
+        let strongest = self.algorithms.iter().map(|one| one.strength()).max()?;
+        if strongest == Strength::Strong || self.counts.verified() == 0 {
+            return None;
+        }
+        let names: Vec<String> = self.algorithms.iter().map(ToString::to_string).collect();
+        let verb = if names.len() == 1 { "was" } else { "were" };
+        let names = joined_by_and(&names);
+        Some(format!(
+            "not proof against tampering: only {names} {verb} compared"
+        ))
+    }
+}
+
+fn listed(items: &[impl ToString]) -> String {
+    let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+    items.join(", ")
+}
+
+fn joined_by_and(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{self, name};
+    use super::*;
+    use crate::event::{Event, Verdict};
+    use crate::manifest::Malformed;
+
+    fn add(counts: &mut Counts, times: u64, verdict: &Verdict) {
+        for _ in 0..times {
+            counts.add(&Event::Verdict {
+                name: &name("a"),
+                verdict,
+            });
+        }
+    }
+
+    fn text(summary: &Summary, verbosity: Verbosity) -> String {
+        let mut out = Vec::new();
+        summary.write_text(&mut out, verbosity).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn verify(verdicts: &[Verdict]) -> Summary {
+        let mut counts = Counts::default();
+        for verdict in verdicts {
+            add(&mut counts, 1, verdict);
+        }
+        Summary::new(Command::Verify, counts, Duration::ZERO)
+    }
+
+    #[test]
+    fn a_verify_run_reads_as_one_line() {
+        let mut counts = Counts::default();
+        add(&mut counts, 12_339, &Verdict::Ok { size: 0 });
+        add(
+            &mut counts,
+            1,
+            &Verdict::Ok {
+                size: 4_200_000_000,
+            },
+        );
+        add(&mut counts, 3, &samples::changed(0));
+        add(&mut counts, 2, &Verdict::Missing);
+        let mut summary = Summary::new(Command::Verify, counts, Duration::from_millis(3_100));
+        summary.bases = vec![name("/srv/photos")];
+        summary.algorithms = vec![Algorithm::Sha256];
+        assert_eq!(
+            text(&summary, Verbosity::Normal),
+            "verified 12,343 files, 4.20 GB in 3.1 s (1.35 GB/s): 12,340 ok, 3 changed, 2 missing; \
+             base /srv/photos; sha256\n"
+        );
+        assert_eq!(text(&summary, Verbosity::Quiet), "");
+        assert_eq!(text(&summary, Verbosity::Status), "");
+    }
+
+    #[test]
+    fn a_hash_run_names_only_what_went_wrong() {
+        let mut counts = Counts::default();
+        counts.add(&Event::Hashed {
+            name: &name("a"),
+            hashed: &samples::hashed(1),
+        });
+        let mut summary = Summary::new(Command::Hash, counts, Duration::from_millis(1));
+        summary.algorithms = vec![Algorithm::Md5];
+        assert_eq!(
+            text(&summary, Verbosity::Normal),
+            "hashed 1 file, 1 byte in 1 ms (1.00 kB/s); md5\n"
+        );
+        add(&mut summary.counts, 1, &samples::unreadable());
+        assert_eq!(
+            text(&summary, Verbosity::Normal),
+            "hashed 1 file, 1 byte in 1 ms (1.00 kB/s): 1 unreadable; md5\n"
+        );
+    }
+
+    #[test]
+    fn a_diff_reads_no_bytes_and_has_several_bases() {
+        let mut counts = Counts::default();
+        add(&mut counts, 2, &Verdict::New);
+        let mut summary = Summary::new(Command::Diff, counts, Duration::from_secs(90));
+        summary.bases = vec![name("old"), name("new\u{1b}")];
+        assert_eq!(
+            text(&summary, Verbosity::Normal),
+            "compared 2 files in 1 min 30 s: 2 new; bases old, new\\u{1b}\n"
+        );
+    }
+
+    #[test]
+    fn an_empty_run_is_said_to_prove_nothing() {
+        let mut summary = verify(&[]);
+        summary.algorithms = vec![Algorithm::Md5];
+        let expected = "verified 0 files, 0 bytes in 0 ms; md5\nnothing was verified\n";
+        assert_eq!(text(&summary, Verbosity::Normal), expected);
+        assert_eq!(text(&summary, Verbosity::Quiet), "nothing was verified\n");
+    }
+
+    #[test]
+    fn a_tree_of_which_nothing_is_there_suggests_a_wrong_base() {
+        let warnings = |verdicts: &[Verdict]| verify(verdicts).warnings();
+        assert_eq!(
+            warnings(&[Verdict::Missing, Verdict::Missing]),
+            ["not one listed file is there; is the base right?"]
+        );
+        let ok = Verdict::Ok { size: 0 };
+        assert!(warnings(&[Verdict::Missing, ok]).is_empty());
+    }
+
+    #[test]
+    fn weak_algorithms_are_named_unless_a_strong_one_stands_beside_them() {
+        let warnings = |algorithms: &[Algorithm]| {
+            let mut summary = verify(&[Verdict::Ok { size: 0 }]);
+            summary.algorithms = algorithms.to_vec();
+            summary.warnings()
+        };
+        let said = "not proof against tampering: only";
+        assert_eq!(
+            warnings(&[Algorithm::Md5]),
+            [format!("{said} md5 was compared")]
+        );
+        assert_eq!(
+            warnings(&[Algorithm::Crc32, Algorithm::Md5, Algorithm::Sha1]),
+            [format!("{said} crc32, md5 and sha1 were compared")]
+        );
+        assert!(warnings(&[Algorithm::Md5, Algorithm::Sha256]).is_empty());
+    }
+
+    #[test]
+    fn weakness_is_no_matter_when_hashing() {
+        let mut summary = verify(&[Verdict::Ok { size: 0 }]);
+        summary.command = Command::Hash;
+        summary.algorithms = vec![Algorithm::Md5];
+        assert!(summary.warnings().is_empty());
+    }
+
+    #[test]
+    fn malformed_lines_and_notes_follow_in_the_right_number() {
+        let mut summary = verify(&[Verdict::Ok { size: 0 }]);
+        let line = Event::Line {
+            manifest: &name("m"),
+            line: 1,
+            reason: &Malformed::NoShape,
+        };
+        summary.counts.add(&line);
+        summary.notes = vec![Note::DirectRefused(2)];
+        let note = "--io direct: the file system refused it for 2 file(s), \
+                    which were read through the page cache";
+        assert_eq!(summary.warnings(), ["1 line is malformed", note]);
+        summary.counts.add(&line);
+        assert_eq!(summary.warnings(), ["2 lines are malformed", note]);
+    }
+
+    #[test]
+    fn the_largest_figures_are_shown_without_a_panic() {
+        let mut summary = verify(&[Verdict::Ok { size: u64::MAX }, Verdict::Ok { size: 1 }]);
+        summary.elapsed = Duration::MAX;
+        assert_eq!(
+            text(&summary, Verbosity::Normal),
+            "verified 2 files, 18.4 EB in 213,503,982,334,601 d 7 h: 2 ok\n"
+        );
+    }
+}
