@@ -123,6 +123,14 @@ pub enum Error {
     /// A file that the run itself depends on (a manifest, an output) failed.
     #[error("{}: {}", Quoted::new(.0.path()), .0)]
     File(#[from] FileError),
+    /// A manifest is no list of digests at all.
+    #[error("{}: {reason}", Quoted::path(.path))]
+    NoManifest {
+        /// The manifest.
+        path: PathBuf,
+        /// Why.
+        reason: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The receiver of the results refused one; nothing is hashed after that.
     #[error("{0}")]
     Output(#[source] io::Error),

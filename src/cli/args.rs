@@ -289,7 +289,9 @@ fn parse_size(text: &str) -> Result<NonZeroU64, String> {
     };
     let number: u64 = digits.parse().map_err(|error| format!("{error}"))?;
     let bytes = number.checked_mul(1 << shift).and_then(NonZeroU64::new);
-    bytes.filter(|bytes| bytes.get() <= 4 << 30).ok_or_else(|| "from 1 byte to 4G".to_owned())
+    bytes
+        .filter(|bytes| bytes.get() <= 4 << 30)
+        .ok_or_else(|| "from 1 byte to 4G".to_owned())
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

@@ -34,7 +34,11 @@ pub(super) fn run(args: &BenchArgs, console: &Console) -> Result<ExitCode, Failu
         }
         measured.push((algorithm, measure(algorithm, &buffer, time)));
     }
-    let text = if args.json { json_lines(args, &measured) } else { table(console, &measured) };
+    let text = if args.json {
+        json_lines(args, &measured)
+    } else {
+        table(console, &measured)
+    };
     write_stdout(&text.map_err(write_error)?).map_err(write_error)?;
     Ok(ExitCode::Well)
 }

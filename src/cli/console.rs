@@ -30,7 +30,11 @@ impl Console {
 
     /// Whether report lines on standard output (or error) are coloured.
     pub(super) fn colour(&self, asked: Colour, on_stdout: bool) -> report::Colour {
-        let terminal = if on_stdout { self.stdout_is_terminal } else { self.stderr_is_terminal };
+        let terminal = if on_stdout {
+            self.stdout_is_terminal
+        } else {
+            self.stderr_is_terminal
+        };
         match asked {
             Colour::Always => report::Colour::Always,
             Colour::Auto if terminal && !self.no_color => report::Colour::Always,
@@ -52,7 +56,9 @@ impl Console {
 
     /// How wide a table may be.
     pub(super) fn columns(&self) -> usize {
-        let asked = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let asked = env::var("COLUMNS")
+            .ok()
+            .and_then(|columns| columns.parse().ok());
         asked.unwrap_or(80)
     }
 

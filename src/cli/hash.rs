@@ -1,6 +1,6 @@
 //! `multisum hash`.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -34,7 +34,7 @@ pub(super) fn run(args: HashArgs, console: &Console) -> Result<ExitCode, Failure
     let place = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
     let engine = plan::engine(&args.machine, place)?;
     let mut walk_options = plan::walk_options(&args.walk)?;
-    let manifests = open_manifests(&plans, args.force, &mut walk_options.leave_out)?;
+    let manifests = open_manifests(&plans, &algorithms, args.force, &mut walk_options.leave_out)?;
     let inputs = || plan::inputs(&args.walk, args.paths.clone(), naming.clone());
 
     let target = console.progress(&args.report);
@@ -62,23 +62,35 @@ pub(super) fn run(args: HashArgs, console: &Console) -> Result<ExitCode, Failure
 }
 
 fn or_current(paths: &[PathBuf]) -> Vec<PathBuf> {
-    if paths.is_empty() { vec![PathBuf::from(".")] } else { paths.to_vec() }
+    if paths.is_empty() {
+        vec![PathBuf::from(".")]
+    } else {
+        paths.to_vec()
+    }
 }
 
 fn list_algorithms() -> Result<ExitCode, Failure> {
     let mut output = Output::stdout();
     let row = |name: &str, bits: &str, strength: &str, aliases: &str| {
-        format!("{name:<12}{bits:>5}  {strength:<9} {aliases}").trim_end().to_owned() + "\n"
+        format!("{name:<12}{bits:>5}  {strength:<9} {aliases}")
+            .trim_end()
+            .to_owned()
+            + "\n"
     };
     let mut text = row("name", "bits", "strength", "also understood as");
     for algorithm in TABLE {
         let bits = algorithm.bits.to_string();
         let aliases = algorithm.aliases.join(" ");
-        text += &row(algorithm.name, &bits, &algorithm.strength.to_string(), &aliases);
+        text += &row(
+            algorithm.name,
+            &bits,
+            &algorithm.strength.to_string(),
+            &aliases,
+        );
     }
     text += "blake2b-N gives N bits of BLAKE2b, a multiple of 8 up to 512.\n";
-    output.buffer().extend_from_slice(text.as_bytes());
-    output.write()?;
+    output.append(|buffer| buffer.write_all(text.as_bytes()))?;
+    output.publish()?;
     Ok(ExitCode::Well)
 }
 
@@ -96,7 +108,11 @@ struct OutputPlan {
 fn plan_outputs(args: &HashArgs) -> Result<(Vec<Algorithm>, Vec<OutputPlan>), Failure> {
     let mut algorithms = plan::algorithms(&args.algorithm)?;
     if algorithms.is_empty() {
-        for said in args.output.iter().filter_map(|path| output_hint(path).algorithm) {
+        for said in args
+            .output
+            .iter()
+            .filter_map(|path| output_hint(path).algorithm)
+        {
             if !algorithms.contains(&said) {
                 algorithms.push(said);
             }
@@ -108,9 +124,14 @@ fn plan_outputs(args: &HashArgs) -> Result<(Vec<Algorithm>, Vec<OutputPlan>), Fa
     let paths: Vec<Option<&Path>> = if args.output.is_empty() {
         vec![None]
     } else {
-        args.output.iter().map(|path| Some(path.as_path()).filter(|p| *p != "-")).collect()
+        args.output
+            .iter()
+            .map(|path| Some(path.as_path()).filter(|p| *p != "-"))
+            .collect()
     };
-    let plans = paths.into_iter().map(|path| plan_output(args, path, &algorithms));
+    let plans = paths
+        .into_iter()
+        .map(|path| plan_output(args, path, &algorithms));
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
     let written = |place| plans.iter().any(|plan| plan.algorithms.contains(&place));
     match (0..algorithms.len()).find(|&place| !written(place)) {
@@ -125,7 +146,11 @@ fn plan_output(
     algorithms: &[Algorithm],
 ) -> Result<OutputPlan, Failure> {
     let hint = path.map(output_hint).unwrap_or_default();
-    let by_number = if algorithms.len() == 1 { Format::Gnu } else { Format::Bsd };
+    let by_number = if algorithms.len() == 1 {
+        Format::Gnu
+    } else {
+        Format::Bsd
+    };
     let by_name = hint.format.or(hint.algorithm.map(|_| Format::Gnu));
     let format = args.format.or(by_name).unwrap_or(by_number);
     let carried = if format.names_algorithms() {
@@ -154,7 +179,10 @@ fn the_one_algorithm(
             .position(|&algorithm| algorithm == said)
             .ok_or_else(|| Failure::OutputAlgorithm { path: path(), said }),
         None if algorithms.len() == 1 => Ok(0),
-        None => Err(Failure::SeveralInOne { format, path: path() }),
+        None => Err(Failure::SeveralInOne {
+            format,
+            path: path(),
+        }),
     }
 }
 
@@ -166,6 +194,7 @@ struct Manifest {
 
 fn open_manifests(
     plans: &[OutputPlan],
+    algorithms: &[Algorithm],
     force: bool,
     leave_out: &mut LeaveOut,
 ) -> Result<Vec<Manifest>, Failure> {
@@ -176,15 +205,17 @@ fn open_manifests(
             None => Output::stdout(),
             Some(path) => open_output(path, force, leave_out)?,
         };
-        let writer = Writer::new(plan.format, plan.zero, plan.algorithms.clone());
+        let writer = Writer::new(plan.format, plan.zero, algorithms, &plan.algorithms)?;
         manifests.push(Manifest { output, writer });
     }
     Ok(manifests)
 }
 
 fn open_output(path: &Path, force: bool, leave_out: &mut LeaveOut) -> Result<Output, Failure> {
-    let output = Output::create(path, force)
-        .map_err(|reason| Failure::Output { path: path.to_owned(), reason })?;
+    let output = Output::create(path, force).map_err(|reason| Failure::Output {
+        path: path.to_owned(),
+        reason,
+    })?;
     let stat = |error| FileError::new(Operation::Stat, path, error);
     if let Some(file) = output.file() {
         leave_out.add_file(file).map_err(stat)?;
@@ -227,8 +258,12 @@ impl Counting {
             walk::count(inputs, options, &mut on, &|| stop.is_cancelled());
             totals.complete();
         };
-        let thread = std::thread::Builder::new().name("multisum-count".to_owned()).spawn(count);
-        thread.map(drop).map_err(|error| Error::Threads(error).into())
+        let thread = std::thread::Builder::new()
+            .name("multisum-count".to_owned())
+            .spawn(count);
+        thread
+            .map(drop)
+            .map_err(|error| Error::Threads(error).into())
     }
 }
 
@@ -252,35 +287,44 @@ struct ManifestSink {
 
 impl ManifestSink {
     fn new(manifests: Vec<Manifest>, report: StderrReport) -> Self {
-        Self { manifests, report, counts: Counts::default(), notes: Vec::new(), failure: None }
+        Self {
+            manifests,
+            report,
+            counts: Counts::default(),
+            notes: Vec::new(),
+            failure: None,
+        }
     }
 
     fn write(&mut self, event: &Event<'_>) -> Result<(), FileError> {
         for Manifest { output, writer } in &mut self.manifests {
             match event {
                 Event::Hashed { name, hashed } => {
-                    let entry = Entry { name, digests: &hashed.digests };
-                    writer.write_entry(output.buffer(), &entry);
+                    let entry = Entry {
+                        name,
+                        digests: &hashed.digests,
+                    };
+                    output.append(|buffer| writer.write_entry(buffer, &entry))?;
                 }
                 Event::Verdict { name, verdict } => {
                     if let Some(kind) = gap_kind(verdict) {
-                        writer.write_gap(output.buffer(), name, kind);
+                        output.append(|buffer| writer.write_gap(buffer, name, kind))?;
                     }
                 }
                 _ => {}
             }
-            output.write_if_full()?;
         }
         Ok(())
     }
 
     /// Publishes the manifests and says how the run went.
-    fn finish(
-        mut self,
-        start: Instant,
-        algorithms: Vec<Algorithm>,
-    ) -> Result<ExitCode, Failure> {
-        for Manifest { output, .. } in self.manifests {
+    fn finish(mut self, start: Instant, algorithms: Vec<Algorithm>) -> Result<ExitCode, Failure> {
+        for Manifest {
+            mut output,
+            mut writer,
+        } in self.manifests
+        {
+            output.append(|buffer| writer.finish(buffer))?;
             output.publish()?;
         }
         let code = ExitCode::from(self.counts.severity(Command::Hash, MalformedLines::Fail));

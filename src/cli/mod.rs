@@ -44,7 +44,11 @@ fn dispatch(command: Command, console: &Console) -> Result<ExitCode, Failure> {
 
 /// Help and version are asked for and go to standard output; anything else is bad usage.
 fn show_usage(message: &clap::Error) -> process::ExitCode {
-    let code = if message.use_stderr() { ExitCode::Incomplete } else { ExitCode::Well };
+    let code = if message.use_stderr() {
+        ExitCode::Incomplete
+    } else {
+        ExitCode::Well
+    };
     match message.print() {
         Ok(()) => code.into(),
         Err(_) => ExitCode::Incomplete.into(),

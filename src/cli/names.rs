@@ -42,20 +42,30 @@ impl Naming {
                     false => Some(Root::as_typed(path).name),
                 };
                 let name = name.unwrap_or_else(|| Root::as_typed(path).name);
-                Root { path: base.join(path), name }
+                Root {
+                    path: base.join(path),
+                    name,
+                }
             }
             Self::Under(folder) => {
                 let typed = Root::as_typed(path);
-                Root { name: under(folder, path).unwrap_or(typed.name), path: typed.path }
+                Root {
+                    name: under(folder, path).unwrap_or(typed.name),
+                    path: typed.path,
+                }
             }
         }
     }
 }
 
 fn common_folder(outputs: &[PathBuf]) -> Option<PathBuf> {
-    let mut folders = outputs.iter().map(|output| folder_of(output).canonicalize().ok());
+    let mut folders = outputs
+        .iter()
+        .map(|output| folder_of(output).canonicalize().ok());
     let first = folders.next()??;
-    folders.all(|folder| folder.as_ref() == Some(&first)).then_some(first)
+    folders
+        .all(|folder| folder.as_ref() == Some(&first))
+        .then_some(first)
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -96,12 +106,21 @@ mod tests {
         let output = [top.join("photos/SHA256SUMS")];
         let naming = |paths: &[PathBuf]| Naming::choose(None, &output, paths);
         let inside = naming(&[top.join("photos/2020"), top.join("photos")]);
-        assert_eq!(inside.root(&top.join("photos/2020")).name, RelPath::from("2020"));
+        assert_eq!(
+            inside.root(&top.join("photos/2020")).name,
+            RelPath::from("2020")
+        );
         assert_eq!(inside.root(&top.join("photos")).name, RelPath::from(""));
-        assert!(matches!(naming(&[top.join("photos"), top.to_owned()]), Naming::AsTyped));
+        assert!(matches!(
+            naming(&[top.join("photos"), top.to_owned()]),
+            Naming::AsTyped
+        ));
         let elsewhere = [top.join("a/SUMS"), top.join("photos/SUMS")];
         let paths = [top.join("photos")];
-        assert!(matches!(Naming::choose(None, &elsewhere, &paths), Naming::AsTyped));
+        assert!(matches!(
+            Naming::choose(None, &elsewhere, &paths),
+            Naming::AsTyped
+        ));
     }
 
     #[test]
@@ -110,7 +129,10 @@ mod tests {
         let base = directory.path().to_owned();
         let naming = Naming::choose(Some(base.clone()), &[], &[]);
         let root = naming.root(Path::new("./x"));
-        assert_eq!((root.path, root.name), (base.join("./x"), RelPath::from("x")));
+        assert_eq!(
+            (root.path, root.name),
+            (base.join("./x"), RelPath::from("x"))
+        );
         let absolute = base.canonicalize().unwrap().join("y");
         assert_eq!(naming.root(&absolute).name, RelPath::from("y"));
     }

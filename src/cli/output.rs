@@ -42,7 +42,11 @@ pub(super) enum OutputError {
 
 impl Output {
     pub(super) fn stdout() -> Self {
-        Self { place: Place::Stdout, path: "standard output".into(), buffer: Vec::new() }
+        Self {
+            place: Place::Stdout,
+            path: "standard output".into(),
+            buffer: Vec::new(),
+        }
     }
 
     /// Prepares to write `path`. An existing file stays as it is until [`Output::publish`].
@@ -58,7 +62,11 @@ impl Output {
                 let beside = create_beside(&target).map_err(failed(Operation::Create))?;
                 let permissions = beside.as_file().set_permissions(existing.permissions());
                 permissions.map_err(failed(Operation::Create))?;
-                return Ok(Self { place: Place::Beside(beside), path: target, buffer: Vec::new() });
+                return Ok(Self {
+                    place: Place::Beside(beside),
+                    path: target,
+                    buffer: Vec::new(),
+                });
             }
             Ok(_) => {
                 let stream = OpenOptions::new().write(true).open(path);
@@ -69,13 +77,11 @@ impl Output {
             }
             Err(error) => return Err(FileError::new(Operation::Stat, path, error).into()),
         };
-        Ok(Self { place, path: path.to_owned(), buffer: Vec::new() })
-    }
-
-    /// The bytes that have not been written yet; the caller appends to them and calls
-    /// [`Output::write_if_full`].
-    pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
-        &mut self.buffer
+        Ok(Self {
+            place,
+            path: path.to_owned(),
+            buffer: Vec::new(),
+        })
     }
 
     /// The open file, to keep it out of the tree that is hashed.
@@ -87,12 +93,22 @@ impl Output {
         }
     }
 
-    pub(super) fn write_if_full(&mut self) -> Result<(), FileError> {
-        if self.buffer.len() < BUFFER_BYTES { Ok(()) } else { self.write() }
+    /// Lets `write` append to the bytes that are collected, and writes them once they are many.
+    pub(super) fn append(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
+    ) -> Result<(), FileError> {
+        let appended = write(&mut self.buffer);
+        appended.map_err(|error| FileError::new(Operation::Write, &self.path, error))?;
+        if self.buffer.len() < BUFFER_BYTES {
+            Ok(())
+        } else {
+            self.write()
+        }
     }
 
     /// Writes what is left in the buffer; nothing appears under a file's name yet.
-    pub(super) fn write(&mut self) -> Result<(), FileError> {
+    fn write(&mut self) -> Result<(), FileError> {
         let written = match &mut self.place {
             Place::Stdout => write_stdout(&self.buffer),
             Place::Stream(file) => file.write_all(&self.buffer),
@@ -105,14 +121,21 @@ impl Output {
     /// Forces everything to the medium and gives the file its name.
     pub(super) fn publish(mut self) -> Result<(), FileError> {
         self.write()?;
-        let Place::Beside(beside) = self.place else { return Ok(()) };
+        let Place::Beside(beside) = self.place else {
+            return Ok(());
+        };
         let path = self.path;
         let failed = |operation| {
             let path = path.clone();
             move |error| FileError::new(operation, path, error)
         };
-        beside.as_file().sync_all().map_err(failed(Operation::Sync))?;
-        beside.persist(&path).map_err(|error| failed(Operation::Rename)(error.error))?;
+        beside
+            .as_file()
+            .sync_all()
+            .map_err(failed(Operation::Sync))?;
+        beside
+            .persist(&path)
+            .map_err(|error| failed(Operation::Rename)(error.error))?;
         sync_folder(&path).map_err(failed(Operation::Sync))
     }
 }
@@ -148,7 +171,11 @@ fn create_beside(target: &Path) -> io::Result<NamedTempFile> {
 
 /// Makes a rename survive a power cut. Other systems than Unix offer nothing like it.
 fn sync_folder(path: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder_of(path))?.sync_all() } else { Ok(()) }
+    if cfg!(unix) {
+        File::open(folder_of(path))?.sync_all()
+    } else {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -160,8 +187,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("SUMS");
         let mut output = Output::create(&path, false).unwrap();
-        output.buffer().extend_from_slice(b"line\n");
-        output.write().unwrap();
+        output
+            .append(|buffer| buffer.write_all(&[b'x'; 2 * BUFFER_BYTES]))
+            .unwrap();
         assert!(!path.exists());
         drop(output);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
@@ -172,13 +200,16 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("SUMS");
         fs::write(&path, b"old").unwrap();
-        assert!(matches!(Output::create(&path, false), Err(OutputError::Exists)));
+        assert!(matches!(
+            Output::create(&path, false),
+            Err(OutputError::Exists)
+        ));
         let mut permissions = fs::metadata(&path).unwrap().permissions();
         #[cfg(unix)]
         std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o640);
         fs::set_permissions(&path, permissions.clone()).unwrap();
         let mut output = Output::create(&path, true).unwrap();
-        output.buffer().extend_from_slice(b"new");
+        output.append(|buffer| buffer.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"old");
         output.publish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");

@@ -10,7 +10,7 @@ use std::thread;
 use crate::algorithm::{Algorithm, UnknownAlgorithm};
 use crate::engine::{self, IoMode};
 use crate::error::{Error, FileError, Operation};
-use crate::manifest::Format;
+use crate::manifest::{Format, WriterError};
 use crate::quote::Quoted;
 use crate::relpath::RelPath;
 use crate::report::Verbosity;
@@ -49,6 +49,8 @@ pub(super) enum Failure {
     SeveralInOne { format: Format, path: PathBuf },
     #[error("--map takes OLD=NEW, not '{}'", Quoted::new(.0))]
     Map(OsString),
+    #[error(transparent)]
+    Writer(#[from] WriterError),
     #[error("{}: {}", Quoted::path(.0.path()), .0)]
     File(#[from] FileError),
     #[error(transparent)]
@@ -133,8 +135,14 @@ pub(super) fn inputs(
     naming: Naming,
 ) -> Result<Box<dyn Iterator<Item = Input> + Send>, Failure> {
     let Some(list) = &args.files_from else {
-        let paths = if paths.is_empty() { vec![PathBuf::from(".")] } else { paths };
-        return Ok(Box::new(paths.into_iter().map(move |path| input(&path, &naming))));
+        let paths = if paths.is_empty() {
+            vec![PathBuf::from(".")]
+        } else {
+            paths
+        };
+        return Ok(Box::new(
+            paths.into_iter().map(move |path| input(&path, &naming)),
+        ));
     };
     let path = list.clone();
     let names = walk::files_from(BufReader::new(open_list(list)?), args.null);
@@ -148,7 +156,11 @@ pub(super) fn inputs(
 }
 
 fn input(path: &Path, naming: &Naming) -> Input {
-    if path.as_os_str() == "-" { Input::Stdin } else { Input::Path(naming.root(path)) }
+    if path.as_os_str() == "-" {
+        Input::Stdin
+    } else {
+        Input::Path(naming.root(path))
+    }
 }
 
 fn listed_input(name: RelPath, naming: &Naming) -> Input {
@@ -156,7 +168,10 @@ fn listed_input(name: RelPath, naming: &Naming) -> Input {
         Some(path) => Input::Path(naming.root(&path)),
         None => {
             let impossible = io::Error::from(io::ErrorKind::InvalidFilename);
-            Input::Failed { name, error: FileError::new(Operation::Stat, "", impossible) }
+            Input::Failed {
+                name,
+                error: FileError::new(Operation::Stat, "", impossible),
+            }
         }
     }
 }

@@ -32,8 +32,8 @@ pub(super) fn run(args: VerifyArgs, console: &Console) -> Result<ExitCode, Failu
     if target != Target::Hidden {
         options.totals = Some(Arc::clone(&totals));
     }
-    let progress = Progress::start(Arc::clone(&engine.gauges), totals, target)
-        .map_err(Error::Threads)?;
+    let progress =
+        Progress::start(Arc::clone(&engine.gauges), totals, target).map_err(Error::Threads)?;
     let mut sink = ReportSink {
         report: report(&args, console, &progress),
         counts: Counts::default(),
@@ -47,7 +47,11 @@ pub(super) fn run(args: VerifyArgs, console: &Console) -> Result<ExitCode, Failu
 
 /// A path on the disk that is read, as far as it can be known before the lists are.
 fn base_place(args: &VerifyArgs) -> &Path {
-    let own = || args.manifests[0].parent().filter(|folder| !folder.as_os_str().is_empty());
+    let own = || {
+        args.manifests[0]
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+    };
     args.base.as_deref().or_else(own).unwrap_or(Path::new("."))
 }
 
@@ -73,9 +77,19 @@ fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
         leave_out.add_path(manifest).map_err(stat)?;
     }
     Ok(VerifyOptions {
-        base: args.base.clone().map_or(BaseChoice::Find, BaseChoice::Given),
-        relocation: Relocation { strip: args.strip, map: relocations(args)? },
-        algorithm: args.algorithm.as_ref().map(|name| name.parse()).transpose()?,
+        base: args
+            .base
+            .clone()
+            .map_or(BaseChoice::Find, BaseChoice::Given),
+        relocation: Relocation {
+            strip: args.strip,
+            map: relocations(args)?,
+        },
+        algorithm: args
+            .algorithm
+            .as_ref()
+            .map(|name| name.parse())
+            .transpose()?,
         format: args.format,
         ignore_missing: args.ignore_missing,
         exact: args.exact,
@@ -86,9 +100,8 @@ fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
 }
 
 fn relocations(args: &VerifyArgs) -> Result<Vec<(RelPath, RelPath)>, Failure> {
-    let pair = |text: &std::ffi::OsString| {
-        split_at_equals(text).ok_or_else(|| Failure::Map(text.clone()))
-    };
+    let pair =
+        |text: &std::ffi::OsString| split_at_equals(text).ok_or_else(|| Failure::Map(text.clone()));
     args.map.iter().map(pair).collect()
 }
 
@@ -111,7 +124,12 @@ fn report(args: &VerifyArgs, console: &Console, progress: &Progress) -> Box<dyn 
     }
     let stderr = progress.beside(io::stderr());
     let colour = console.colour(args.report.color, true);
-    Box::new(TextReport::new(stdout, stderr, plan::verbosity(&args.report), colour))
+    Box::new(TextReport::new(
+        stdout,
+        stderr,
+        plan::verbosity(&args.report),
+        colour,
+    ))
 }
 
 /// Counts every event and reports it.
@@ -141,11 +159,18 @@ impl ReportSink {
         start: Instant,
         verified: Verified,
     ) -> Result<ExitCode, Failure> {
-        let malformed =
-            if args.lenient { MalformedLines::Tolerate } else { MalformedLines::Fail };
+        let malformed = if args.lenient {
+            MalformedLines::Tolerate
+        } else {
+            MalformedLines::Fail
+        };
         let code = ExitCode::from(self.counts.severity(Command::Verify, malformed));
         let mut summary = Summary::new(Command::Verify, self.counts, start.elapsed());
-        summary.bases = verified.bases.iter().map(|b| RelPath::from_path(&b.folder)).collect();
+        summary.bases = verified
+            .bases
+            .iter()
+            .map(|b| RelPath::from_path(&b.folder))
+            .collect();
         summary.algorithms = verified.algorithms.into_iter().collect();
         summary.notes = self.notes;
         summary.exit_code = code.number();

@@ -48,23 +48,51 @@ enum Place {
 }
 
 fn job(found: Found, algorithms: &Arc<[Algorithm]>) -> Job<Place> {
-    let Found { name, path, kind, through_link } = found;
-    let links = if through_link { Links::Follow } else { Links::Refuse };
+    let Found {
+        name,
+        path,
+        kind,
+        through_link,
+    } = found;
+    let links = if through_link {
+        Links::Follow
+    } else {
+        Links::Refuse
+    };
     let source = match kind {
         FoundKind::File => Source::File { path, links },
         FoundKind::Stream => Source::Stream(path),
         FoundKind::Stdin => Source::Stdin,
-        FoundKind::Special(kind) => return Job { token: Place::Skipped(name, kind), task: None },
-        FoundKind::Failed(error) => return Job { token: Place::Failed(name, error), task: None },
+        FoundKind::Special(kind) => {
+            return Job {
+                token: Place::Skipped(name, kind),
+                task: None,
+            };
+        }
+        FoundKind::Failed(error) => {
+            return Job {
+                token: Place::Failed(name, error),
+                task: None,
+            };
+        }
     };
-    let task = Task { source, algorithms: Arc::clone(algorithms) };
-    Job { token: Place::File(name), task: Some(task) }
+    let task = Task {
+        source,
+        algorithms: Arc::clone(algorithms),
+    };
+    Job {
+        token: Place::File(name),
+        task: Some(task),
+    }
 }
 
 fn tell(place: Place, outcome: Option<Outcome>, sink: &mut dyn Sink) -> io::Result<()> {
     let (name, verdict) = match (place, outcome) {
         (Place::File(name), Some(Outcome::Hashed(hashed))) => {
-            return sink.event(Event::Hashed { name: &name, hashed: &hashed });
+            return sink.event(Event::Hashed {
+                name: &name,
+                hashed: &hashed,
+            });
         }
         (Place::Skipped(name, kind), _) => {
             return sink.event(Event::Skipped { name: &name, kind });
@@ -77,5 +105,8 @@ fn tell(place: Place, outcome: Option<Outcome>, sink: &mut dyn Sink) -> io::Resu
         }
         (Place::File(_), None) => return Ok(()),
     };
-    sink.event(Event::Verdict { name: &name, verdict: &verdict })
+    sink.event(Event::Verdict {
+        name: &name,
+        verdict: &verdict,
+    })
 }

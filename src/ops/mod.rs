@@ -5,4 +5,4 @@ mod hash;
 mod verify;
 
 pub use hash::hash;
-pub use verify::{Base, BaseChoice, List, Relocation, VerifyOptions, Verified, verify};
+pub use verify::{Base, BaseChoice, List, Relocation, Verified, VerifyOptions, verify};

@@ -62,10 +62,8 @@ pub struct Found {
 /// What a walk met.
 #[derive(Debug)]
 pub enum FoundKind {
-    /// A regular file that is no link.
+    /// A regular file met inside a tree, or through a link where links are followed.
     File,
-    /// A regular file that a link leads to which is to be followed.
-    LinkedFile,
     /// A pipe, socket or device that the user named: to be read as a stream.
     Stream,
     /// Standard input, asked for by `-`.

@@ -59,20 +59,32 @@ impl BaseChoice {
         names: impl Iterator<Item = &'a RelPath> + Clone,
     ) -> Base {
         if let Self::Given(folder) = self {
-            return Base { folder: folder.clone(), reason: BaseReason::Asked };
+            return Base {
+                folder: folder.clone(),
+                reason: BaseReason::Asked,
+            };
         }
         if let Some(folder) = common_folder(names.clone()) {
-            return Base { folder, reason: BaseReason::CommonFolder };
+            return Base {
+                folder,
+                reason: BaseReason::CommonFolder,
+            };
         }
-        let current = Base { folder: PathBuf::from("."), reason: BaseReason::CurrentFolder };
-        let Some(own) = list.map(own_folder) else { return current };
-        let exists_under = |folder: &Path| {
-            names.clone().any(|name| exists(folder, name))
+        let current = Base {
+            folder: PathBuf::from("."),
+            reason: BaseReason::CurrentFolder,
         };
+        let Some(own) = list.map(own_folder) else {
+            return current;
+        };
+        let exists_under = |folder: &Path| names.clone().any(|name| exists(folder, name));
         if own != current.folder && !exists_under(&own) && exists_under(&current.folder) {
             return current;
         }
-        Base { folder: own, reason: BaseReason::OwnFolder }
+        Base {
+            folder: own,
+            reason: BaseReason::OwnFolder,
+        }
     }
 }
 
@@ -85,7 +97,9 @@ fn own_folder(list: &Path) -> PathBuf {
 
 fn exists(folder: &Path, name: &RelPath) -> bool {
     !name.is_absolute()
-        && name.to_path().is_some_and(|path| folder.join(path).symlink_metadata().is_ok())
+        && name
+            .to_path()
+            .is_some_and(|path| folder.join(path).symlink_metadata().is_ok())
 }
 
 /// The deepest folder that holds every name, if all names are absolute and there are any.
@@ -118,19 +132,34 @@ mod tests {
         std::fs::write(directory.path().join("here"), b"").unwrap();
         let list = directory.path().join("SUMS");
         let own = resolve(Some(&list), &["gone", "here"]);
-        assert_eq!((own.folder.as_path(), own.reason), (directory.path(), BaseReason::OwnFolder));
+        assert_eq!(
+            (own.folder.as_path(), own.reason),
+            (directory.path(), BaseReason::OwnFolder)
+        );
         // Tests run in the folder of the package.
-        assert_eq!(resolve(Some(&list), &["Cargo.toml"]).reason, BaseReason::CurrentFolder);
-        assert_eq!(resolve(Some(&list), &["gone"]).reason, BaseReason::OwnFolder);
+        assert_eq!(
+            resolve(Some(&list), &["Cargo.toml"]).reason,
+            BaseReason::CurrentFolder
+        );
+        assert_eq!(
+            resolve(Some(&list), &["gone"]).reason,
+            BaseReason::OwnFolder
+        );
         assert_eq!(resolve(None, &["gone"]).reason, BaseReason::CurrentFolder);
     }
 
     #[cfg(unix)]
     #[test]
     fn absolute_names_have_their_common_folder_as_base() {
-        let base = resolve(None, &["/usr/share/a/b", "/usr/share/ab/c", "/usr/share/a/d"]);
+        let base = resolve(
+            None,
+            &["/usr/share/a/b", "/usr/share/ab/c", "/usr/share/a/d"],
+        );
         assert_eq!(base.folder, Path::new("/usr/share"));
         assert_eq!(base.reason, BaseReason::CommonFolder);
-        assert_eq!(resolve(None, &["/a", "b"]).reason, BaseReason::CurrentFolder);
+        assert_eq!(
+            resolve(None, &["/a", "b"]).reason,
+            BaseReason::CurrentFolder
+        );
     }
 }

@@ -39,9 +39,16 @@ pub(super) fn compare(
             return Ok(());
         }
         verified.algorithms.extend(entry.algorithms());
-        sink.event(Event::Verdict { name: &entry.name, verdict: &verdict })?;
+        sink.event(Event::Verdict {
+            name: &entry.name,
+            verdict: &verdict,
+        })?;
         stopped = options.fail_fast && verdict.word() != OutcomeWord::Ok;
-        if stopped { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+        if stopped {
+            Err(io::ErrorKind::Interrupted.into())
+        } else {
+            Ok(())
+        }
     });
     match ended {
         Err(Error::Output(_)) if stopped => {
@@ -58,7 +65,10 @@ fn jobs(listing: &Arc<Listing>) -> impl Iterator<Item = Job<usize>> + Send + 'st
     let mut interned = Interned::default();
     (0..listing.entries.len()).map(move |index| {
         let entry = &listing.entries[index];
-        Job { token: index, task: task(&listing, entry, &mut interned) }
+        Job {
+            token: index,
+            task: task(&listing, entry, &mut interned),
+        }
     })
 }
 
@@ -70,9 +80,15 @@ fn task(listing: &Listing, entry: &Listed, interned: &mut Interned) -> Option<Ta
     let source = if entry.target().as_bytes() == b"-" {
         Source::Stdin
     } else {
-        Source::File { path: listing.path_of(entry)?, links: Links::Follow }
+        Source::File {
+            path: listing.path_of(entry)?,
+            links: Links::Follow,
+        }
     };
-    Some(Task { source, algorithms: interned.get(entry.algorithms()) })
+    Some(Task {
+        source,
+        algorithms: interned.get(entry.algorithms()),
+    })
 }
 
 /// The few sets of algorithms that a list names, each kept once.
@@ -114,7 +130,11 @@ fn judge_digests(entry: &Listed, hashed: &Hashed) -> Verdict {
         .map(|(&expected, &actual)| Difference { expected, actual })
         .collect();
     let size = hashed.size;
-    if differences.is_empty() { Verdict::Ok { size } } else { Verdict::Changed { differences, size } }
+    if differences.is_empty() {
+        Verdict::Ok { size }
+    } else {
+        Verdict::Changed { differences, size }
+    }
 }
 
 /// Only a name that leads nowhere is missing; one that may not be looked at is unreadable.

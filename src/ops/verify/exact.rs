@@ -37,15 +37,23 @@ pub(super) fn search(
     for (index, to) in moves {
         let name = &listing.entries[index].name;
         let verdict = to.map_or(Verdict::Missing, |to| Verdict::Moved { to });
-        sink.event(Event::Verdict { name, verdict: &verdict }).map_err(Error::Output)?;
+        sink.event(Event::Verdict {
+            name,
+            verdict: &verdict,
+        })
+        .map_err(Error::Output)?;
     }
     for stray in strays {
         let name = &stray.name;
         match stray.finding {
-            Finding::Unread | Finding::Read(_) => {
-                sink.event(Event::Verdict { name, verdict: &Verdict::New })
-            }
-            Finding::Bad(verdict) => sink.event(Event::Verdict { name, verdict: &verdict }),
+            Finding::Unread | Finding::Read(_) => sink.event(Event::Verdict {
+                name,
+                verdict: &Verdict::New,
+            }),
+            Finding::Bad(verdict) => sink.event(Event::Verdict {
+                name,
+                verdict: &verdict,
+            }),
             Finding::Skipped(kind) => sink.event(Event::Skipped { name, kind }),
         }
         .map_err(Error::Output)?;
@@ -92,8 +100,10 @@ fn strays_under(
         BaseReason::CommonFolder => Root::as_typed(&base.folder),
         _ => Root::relative(&base.folder),
     };
-    let walk_options =
-        walk::Options { leave_out: options.leave_out.clone(), ..walk::Options::default() };
+    let walk_options = walk::Options {
+        leave_out: options.leave_out.clone(),
+        ..walk::Options::default()
+    };
     let mut strays = Vec::new();
     for found in walk::walk([Input::Path(root)], walk_options) {
         if engine.cancel.is_cancelled() {
@@ -112,7 +122,11 @@ fn stray(found: Found) -> Stray {
         FoundKind::Failed(error) => Finding::Bad(Verdict::Unreadable(error)),
         FoundKind::File | FoundKind::Stream | FoundKind::Stdin => Finding::Unread,
     };
-    Stray { name: found.name, path: found.path, finding }
+    Stray {
+        name: found.name,
+        path: found.path,
+        finding,
+    }
 }
 
 /// The entries that are not there, by what they must contain.
@@ -132,7 +146,11 @@ impl Wanted {
             algorithm_sets.insert(digests.iter().map(Digest::algorithm).collect());
             by_digests.entry(digests).or_default().push_back(index);
         }
-        Self { missing, by_digests, algorithm_sets }
+        Self {
+            missing,
+            by_digests,
+            algorithm_sets,
+        }
     }
 
     /// Reads the strays if anything is wanted at all. Empty files are not read: one empty file is
@@ -150,7 +168,10 @@ impl Wanted {
         let jobs = strays.into_iter().map(move |stray| {
             let unread = matches!(stray.finding, Finding::Unread) && !is_empty(&stray);
             let task = unread.then(|| Task {
-                source: Source::File { path: stray.path.clone(), links: Links::Refuse },
+                source: Source::File {
+                    path: stray.path.clone(),
+                    links: Links::Refuse,
+                },
                 algorithms: Arc::clone(&algorithms),
             });
             Job { token: stray, task }
@@ -184,17 +205,25 @@ impl Wanted {
                 None => left.push(stray),
             }
         }
-        let moves = self.missing.into_iter().map(|index| (index, moved.remove(&index)));
+        let moves = self
+            .missing
+            .into_iter()
+            .map(|index| (index, moved.remove(&index)));
         (moves.collect(), left)
     }
 
     fn claim(&mut self, stray: &Stray) -> Option<usize> {
-        let Finding::Read(hashed) = &stray.finding else { return None };
+        let Finding::Read(hashed) = &stray.finding else {
+            return None;
+        };
         if hashed.size == 0 {
             return None;
         }
         self.algorithm_sets.iter().find_map(|set| {
-            let fitting = hashed.digests.iter().filter(|digest| set.contains(&digest.algorithm()));
+            let fitting = hashed
+                .digests
+                .iter()
+                .filter(|digest| set.contains(&digest.algorithm()));
             let digests: Vec<Digest> = fitting.copied().collect();
             self.by_digests.get_mut(&digests)?.pop_front()
         })
@@ -206,7 +235,10 @@ fn unreadable(error: FileError) -> Finding {
 }
 
 fn is_empty(stray: &Stray) -> bool {
-    stray.path.symlink_metadata().is_ok_and(|metadata| metadata.len() == 0)
+    stray
+        .path
+        .symlink_metadata()
+        .is_ok_and(|metadata| metadata.len() == 0)
 }
 
 /// In the order of algorithms, so that entries compare equal whatever order their lines had.

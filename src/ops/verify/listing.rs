@@ -1,12 +1,12 @@
 //! Everything that the lists claim, one entry for each file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Sink, Unverified};
-use crate::manifest::{Claim, ClaimedDigest, Content, Hints, Reader};
+use crate::manifest::{Claim, ClaimedDigest, Content, Hints, OpenError, Reader};
 use crate::relpath::RelPath;
 
 use super::{Base, List, Relocation, VerifyOptions};
@@ -47,7 +47,7 @@ impl Listed {
     }
 
     /// The digests whose algorithm is known, which is all of them once algorithms are settled.
-    pub(super) fn known(&self) -> impl Iterator<Item = &Digest> {
+    pub(super) fn known(&self) -> impl Iterator<Item = &Digest> + Clone {
         self.digests.iter().filter_map(|digest| match digest {
             ClaimedDigest::Known(digest) => Some(digest),
             ClaimedDigest::OneOf { .. } => None,
@@ -62,7 +62,10 @@ impl Listing {
         options: &VerifyOptions,
         sink: &mut dyn Sink,
     ) -> Result<Self, Error> {
-        let mut listing = Self { sources: Vec::new(), entries: Vec::new() };
+        let mut listing = Self {
+            sources: Vec::new(),
+            entries: Vec::new(),
+        };
         for list in lists {
             listing.read_list(list, options, sink)?;
         }
@@ -76,24 +79,32 @@ impl Listing {
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
         let List { name, path, input } = list;
-        let failed = |error| {
-            let path = path.clone().unwrap_or_else(|| PathBuf::from("-"));
-            FileError::new(Operation::Read, path, error)
-        };
+        let failed = |error| FileError::new(Operation::Read, shown(path.as_deref()), error);
         let first = self.entries.len();
         let source = u32::try_from(self.sources.len()).unwrap_or(u32::MAX);
         let hints = Hints {
-            list_name: path.as_deref().and_then(|path| path.file_name()).map(Into::into),
+            list_name: path.clone(),
             algorithm: options.algorithm,
             format: options.format,
         };
-        for record in Reader::new(input, hints).map_err(failed)? {
+        let reader = Reader::new(input, hints).map_err(|reason| match reason {
+            OpenError::Read(error) => Error::File(failed(error)),
+            other => Error::NoManifest {
+                path: shown(path.as_deref()),
+                reason: other.into(),
+            },
+        })?;
+        for record in reader {
             let record = record.map_err(failed)?;
             match record.content {
                 Content::Claim(claim) => self.push(claim, source, &options.relocation),
                 Content::Gap { name, .. } => self.push_gap(name, source, &options.relocation),
                 Content::Malformed(reason) => {
-                    let event = Event::Line { manifest: &name, line: record.line, reason: &reason };
+                    let event = Event::Line {
+                        manifest: &name,
+                        line: record.line,
+                        reason: &reason,
+                    };
                     sink.event(event).map_err(Error::Output)?;
                 }
             }
@@ -125,7 +136,13 @@ impl Listing {
             Ok(relocated) => (relocated, trouble),
             Err(reason) => (None, Some(reason)),
         };
-        self.entries.push(Listed { name, relocated, source, digests, trouble });
+        self.entries.push(Listed {
+            name,
+            relocated,
+            source,
+            digests,
+            trouble,
+        });
     }
 
     /// The bases of all lists, each once.
@@ -146,7 +163,10 @@ impl Listing {
 
     /// The path of an entry; `None` if this platform cannot have such a name.
     pub(super) fn path_of(&self, entry: &Listed) -> Option<PathBuf> {
-        entry.target().to_path().map(|path| self.base_of(entry).folder.join(path))
+        entry
+            .target()
+            .to_path()
+            .map(|path| self.base_of(entry).folder.join(path))
     }
 
     /// Joins entries of the same file into the first of them, and marks contradictions.
@@ -177,7 +197,10 @@ impl Listing {
     }
 
     /// What two entries of the same file have in common. Absolute names need no base.
-    fn key<'a>(&'a self, entry: &'a Listed) -> (Option<&'a PathBuf>, std::borrow::Cow<'a, RelPath>) {
+    fn key<'a>(
+        &'a self,
+        entry: &'a Listed,
+    ) -> (Option<&'a PathBuf>, std::borrow::Cow<'a, RelPath>) {
         let target = entry.target();
         let base = (!target.is_absolute()).then(|| &self.base_of(entry).folder);
         (base, target.normalised())
@@ -192,7 +215,10 @@ impl Listing {
         };
         order.sort_by(|a, b| {
             let ((base_a, name_a), (base_b, name_b)) = (keyed(a), keyed(b));
-            base_a.cmp(&base_b).then_with(|| name_a.as_bytes().cmp(name_b.as_bytes())).then(a.cmp(b))
+            base_a
+                .cmp(&base_b)
+                .then_with(|| name_a.as_bytes().cmp(name_b.as_bytes()))
+                .then(a.cmp(b))
         });
         order
     }
@@ -203,7 +229,9 @@ impl Listed {
     fn absorb(&mut self, digests: Vec<ClaimedDigest>, trouble: Option<Unverified>) {
         for claimed in digests {
             if let ClaimedDigest::Known(later) = &claimed {
-                let known = self.known().find(|known| known.algorithm() == later.algorithm());
+                let known = self
+                    .known()
+                    .find(|known| known.algorithm() == later.algorithm());
                 if known.is_some_and(|known| known != later) {
                     self.trouble = Some(Unverified::Contradiction(later.algorithm()));
                 }
@@ -219,6 +247,11 @@ impl Listed {
     pub(super) fn algorithms(&self) -> Vec<Algorithm> {
         self.known().map(Digest::algorithm).collect()
     }
+}
+
+/// The path of a list for messages.
+fn shown(path: Option<&Path>) -> PathBuf {
+    path.map_or_else(|| PathBuf::from("standard input"), Path::to_owned)
 }
 
 impl Relocation {

@@ -8,6 +8,7 @@ mod totals;
 mod trial;
 
 use std::collections::BTreeSet;
+use std::fmt::{self, Debug, Formatter};
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,6 +41,12 @@ pub struct Relocation {
     pub strip: usize,
     /// Leading components to replace; the first pair that fits is used.
     pub map: Vec<(RelPath, RelPath)>,
+}
+
+impl Debug for List {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("List").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 /// What is asked of a verification.
@@ -109,7 +116,10 @@ pub fn verify(
     if let Some(totals) = &options.totals {
         totals::count(&listing, totals, &engine.cancel)?;
     }
-    let mut verified = Verified { bases: listing.bases(), ..Verified::default() };
+    let mut verified = Verified {
+        bases: listing.bases(),
+        ..Verified::default()
+    };
     let missing = compare::compare(&listing, options, engine, sink, &mut verified)?;
     if options.exact && verified.not_checked == 0 {
         exact::search(&listing, missing, options, engine, sink)?;

@@ -18,8 +18,12 @@ pub(super) fn count(
     let (listing, totals, cancel) = (Arc::downgrade(listing), Arc::clone(totals), cancel.clone());
     let count = move || {
         for index in 0.. {
-            let Some(listing) = listing.upgrade().filter(|_| !cancel.is_cancelled()) else { return };
-            let Some(entry) = listing.entries.get(index) else { break };
+            let Some(listing) = listing.upgrade().filter(|_| !cancel.is_cancelled()) else {
+                return;
+            };
+            let Some(entry) = listing.entries.get(index) else {
+                break;
+            };
             let metadata = listing.path_of(entry).and_then(|path| path.metadata().ok());
             if let Some(metadata) = metadata.filter(std::fs::Metadata::is_file) {
                 totals.add(metadata.len());
@@ -27,6 +31,8 @@ pub(super) fn count(
         }
         totals.complete();
     };
-    let thread = thread::Builder::new().name("multisum-count".to_owned()).spawn(count);
+    let thread = thread::Builder::new()
+        .name("multisum-count".to_owned())
+        .spawn(count);
     thread.map(drop).map_err(Error::Threads)
 }

@@ -36,7 +36,10 @@ pub(super) fn settle_algorithms(
     for (index, entry) in listing.entries.iter().enumerate() {
         for digest in &entry.digests {
             if let ClaimedDigest::OneOf { candidates, .. } = digest {
-                groups.entry((entry.source, candidates)).or_default().push(index);
+                groups
+                    .entry((entry.source, candidates))
+                    .or_default()
+                    .push(index);
             }
         }
     }
@@ -46,10 +49,16 @@ pub(super) fn settle_algorithms(
         let usual = candidates.first().copied();
         let note = match &found {
             Found::One { algorithm, files } if Some(*algorithm) != usual => {
-                Some(Note::FoundByTrial { manifest, algorithm: *algorithm, files: *files })
+                Some(Note::FoundByTrial {
+                    manifest,
+                    algorithm: *algorithm,
+                    files: *files,
+                })
             }
-            Found::Nothing { tried, .. } => usual.map(|taken| {
-                Note::TrialFailed { manifest, taken, tried: names(&tried[1..]) }
+            Found::Nothing { tried, .. } => usual.map(|taken| Note::TrialFailed {
+                manifest,
+                taken,
+                tried: names(&tried[1..]),
             }),
             _ => None,
         };
@@ -69,7 +78,11 @@ pub(super) fn settle_algorithms(
 }
 
 fn names(algorithms: &[Algorithm]) -> String {
-    algorithms.iter().map(Algorithm::to_string).collect::<Vec<_>>().join(", ")
+    algorithms
+        .iter()
+        .map(Algorithm::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn settle_entry(
@@ -80,7 +93,9 @@ fn settle_entry(
 ) {
     let entry = &mut listing.entries[index];
     for digest in &mut entry.digests {
-        let ClaimedDigest::OneOf { bytes, candidates } = digest else { continue };
+        let ClaimedDigest::OneOf { bytes, candidates } = digest else {
+            continue;
+        };
         if *candidates != group {
             continue;
         }
@@ -94,8 +109,13 @@ fn settle_entry(
 enum Found {
     /// None of the listed files is there.
     NoFiles,
-    Nothing { tried: &'static [Algorithm] },
-    One { algorithm: Algorithm, files: usize },
+    Nothing {
+        tried: &'static [Algorithm],
+    },
+    One {
+        algorithm: Algorithm,
+        files: usize,
+    },
     Several,
 }
 
@@ -135,7 +155,11 @@ fn samples(listing: &Listing, entries: &[usize]) -> Vec<Sample> {
         .take(LOOK_AT)
         .collect();
     existing.sort_by_key(|(size, _)| *size);
-    existing.into_iter().take(FILES).map(|(_, sample)| sample).collect()
+    existing
+        .into_iter()
+        .take(FILES)
+        .map(|(_, sample)| sample)
+        .collect()
 }
 
 /// Counts the files that each algorithm fits, and gives back the files that none fits.
@@ -149,9 +173,18 @@ fn try_on(
     let jobs: Vec<Job<Sample>> = samples
         .into_iter()
         .map(|(index, path)| {
-            let source = Source::File { path: path.clone(), links: Links::Follow };
-            let task = Task { source, algorithms: algorithms.into() };
-            Job { token: (index, path), task: Some(task) }
+            let source = Source::File {
+                path: path.clone(),
+                links: Links::Follow,
+            };
+            let task = Task {
+                source,
+                algorithms: algorithms.into(),
+            };
+            Job {
+                token: (index, path),
+                task: Some(task),
+            }
         })
         .collect();
     let mut left = Vec::new();
@@ -161,7 +194,9 @@ fn try_on(
             Some(Outcome::Hashed(hashed)) => hashed.digests,
             _ => Vec::new(),
         };
-        let fits = digests.iter().find(|digest| claimed.iter().any(|c| claims(c, digest)));
+        let fits = digests
+            .iter()
+            .find(|digest| claimed.iter().any(|c| claims(c, digest)));
         match fits {
             Some(digest) => *fitting.entry(digest.algorithm()).or_default() += 1,
             None => left.push(sample),
