@@ -10,8 +10,11 @@
 
 use std::borrow::Cow;
 
-use super::escape;
-use super::lines::{skip_blanks, trim_blanks};
+use super::lines::{Terminator, skip_blanks, trim_blanks};
+use super::writer::{Column, EntryError};
+use super::{Entry, GapKind};
+use super::{escape, gap, writer};
+use crate::relpath::RelPath;
 
 /// A tagged line, cut in three.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,8 +67,41 @@ impl<'a> Tagged<'a> {
     }
 }
 
+/// Writes a line for each algorithm of an entry.
+#[derive(Debug)]
+pub(super) struct Encoder {
+    columns: Vec<Column>,
+    terminator: Terminator,
+}
+
+impl Encoder {
+    pub(super) fn new(columns: Vec<Column>, terminator: Terminator) -> Self {
+        Self {
+            columns,
+            terminator,
+        }
+    }
+}
+
+impl writer::Encoder for Encoder {
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+        let escaping = self.terminator == Terminator::Line;
+        for column in &self.columns {
+            let digest = column.digest_of(entry)?;
+            write_into(&column.tag, digest, entry.name.as_bytes(), escaping, out);
+            out.push(self.terminator.byte());
+        }
+        Ok(())
+    }
+
+    fn gap(&mut self, name: &RelPath, kind: GapKind, out: &mut Vec<u8>) -> Result<(), EntryError> {
+        gap::write_into(name, kind, self.terminator, out);
+        Ok(())
+    }
+}
+
 /// Appends a line without its terminator.
-pub(super) fn write_into(tag: &str, digest: &[u8], name: &[u8], escaping: bool, out: &mut Vec<u8>) {
+fn write_into(tag: &str, digest: &[u8], name: &[u8], escaping: bool, out: &mut Vec<u8>) {
     let escaped = escaping && escape::needs_gnu_escape(name);
     if escaped {
         out.push(b'\\');

@@ -8,6 +8,7 @@
 use super::Malformed;
 use super::entry::{Content, GapKind};
 use super::escape;
+use super::lines::Terminator;
 use crate::relpath::RelPath;
 
 const MARK: &[u8] = b"# multisum gap: ";
@@ -17,8 +18,8 @@ const WORDS: [(GapKind, &[u8]); 2] = [
     (GapKind::Unstable, b"unstable "),
 ];
 
-/// Appends the comment, without a terminator.
-pub(super) fn write_into(name: &RelPath, kind: GapKind, out: &mut Vec<u8>) {
+/// Appends the comment, a line or a record of its own.
+pub(super) fn write_into(name: &RelPath, kind: GapKind, terminator: Terminator, out: &mut Vec<u8>) {
     out.extend_from_slice(MARK);
     for (_, word) in WORDS.iter().filter(|(of, _)| *of == kind) {
         out.extend_from_slice(word);
@@ -29,6 +30,7 @@ pub(super) fn write_into(name: &RelPath, kind: GapKind, out: &mut Vec<u8>) {
     } else {
         out.extend_from_slice(name.as_bytes());
     }
+    out.push(terminator.byte());
 }
 
 /// Reads the comment; `None` if the line is not one.
@@ -71,7 +73,8 @@ mod tests {
             for kind in [GapKind::Unreadable, GapKind::Unstable] {
                 let name = RelPath::from(name);
                 let mut line = Vec::new();
-                write_into(&name, kind, &mut line);
+                write_into(&name, kind, Terminator::Nul, &mut line);
+                assert_eq!(line.pop(), Some(0));
                 assert!(!line.contains(&b'\n') && !line.contains(&b'\r'));
                 assert_eq!(read(&line), Some(Content::Gap { name, kind }));
             }

@@ -11,8 +11,11 @@
 //! malformed; otherwise a name with a leading blank could be passed off as another one. Source: GNU
 //! coreutils manual, *md5sum invocation*, and the behaviour of `sha256sum -c` 9.1.
 
-use super::Malformed;
-use super::escape;
+use super::lines::Terminator;
+use super::writer::{Column, EntryError};
+use super::{Entry, GapKind, Malformed};
+use super::{escape, gap, writer};
+use crate::relpath::RelPath;
 
 /// Which form a list is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,8 +83,36 @@ impl<'a> Untagged<'a> {
     }
 }
 
+/// Writes one line an entry.
+#[derive(Debug)]
+pub(super) struct Encoder {
+    column: Column,
+    terminator: Terminator,
+}
+
+impl Encoder {
+    pub(super) fn new(column: Column, terminator: Terminator) -> Self {
+        Self { column, terminator }
+    }
+}
+
+impl writer::Encoder for Encoder {
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
+        let digest = self.column.digest_of(entry)?;
+        let escaping = self.terminator == Terminator::Line;
+        write_into(digest, entry.name.as_bytes(), escaping, out);
+        out.push(self.terminator.byte());
+        Ok(())
+    }
+
+    fn gap(&mut self, name: &RelPath, kind: GapKind, out: &mut Vec<u8>) -> Result<(), EntryError> {
+        gap::write_into(name, kind, self.terminator, out);
+        Ok(())
+    }
+}
+
 /// Appends a line without its terminator.
-pub(super) fn write_into(digest: &[u8], name: &[u8], escaping: bool, out: &mut Vec<u8>) {
+fn write_into(digest: &[u8], name: &[u8], escaping: bool, out: &mut Vec<u8>) {
     let escaped = escaping && escape::needs_gnu_escape(name);
     if escaped {
         out.push(b'\\');

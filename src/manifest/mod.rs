@@ -5,8 +5,8 @@
 //! each line to the grammars in `gnu` and `bsd`, and `evidence` says whose digest it is. Writing goes
 //! the other way, through one [`Writer`] whatever the format.
 //!
-//! A format has a file of its own with its reader and its writer side by side, a row in the table of
-//! `format`, and an arm in [`Writer::new`] and [`Reader::new`].
+//! A format has a file of its own with its grammar and its encoder side by side, a row in the table
+//! of `format`, and an arm in [`Writer::new`] and [`Reader::new`].
 
 mod bsd;
 mod detect;

@@ -467,6 +467,24 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_lost_where_the_sample_ends() {
+        for end in ["\n", "\r\n", "\0"] {
+            let mut list = String::new();
+            for number in 1..=3000 {
+                list.push_str(&format!("MD5!  {number}{end}"));
+            }
+            let expected: Vec<_> = (1..=3000).map(|n| format!("{n}:{n}")).collect();
+            assert_eq!(shown(&list), expected, "{end:?}");
+        }
+    }
+
+    #[test]
+    fn a_nul_far_down_in_a_list_of_lines_does_not_cut_a_name() {
+        let list = "MD5!  x\n".repeat(3000) + "MD5!  a\0b\n";
+        assert_eq!(shown(&list)[2999..], ["3000:x", "3001!NulInName"]);
+    }
+
+    #[test]
     fn gaps_come_back_and_are_not_comments() {
         let list =
             "# multisum gap: unreadable d/secret\nMD5!  a\n# multisum gap: unstable \\x\\ny\n";

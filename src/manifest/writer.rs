@@ -1,11 +1,12 @@
 //! From entries to bytes.
 
+use std::fmt::Debug;
 use std::io::{self, Write};
 
 use super::evidence::MIN_DIGEST_BITS;
 use super::lines::Terminator;
 use super::{Entry, Format, GapKind};
-use super::{bsd, gap, gnu};
+use super::{bsd, gnu};
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::relpath::RelPath;
@@ -61,11 +62,55 @@ impl From<EntryError> for io::Error {
 
 /// One algorithm that a manifest carries.
 #[derive(Debug)]
-struct Column {
+pub(super) struct Column {
     /// Where its digest stands in each entry.
     index: usize,
     algorithm: Algorithm,
-    tag: String,
+    /// The tag that its lines are written with.
+    pub(super) tag: String,
+}
+
+impl Column {
+    fn new(algorithms: &[Algorithm], index: usize) -> Result<Self, WriterError> {
+        let algorithm = *algorithms
+            .get(index)
+            .ok_or(WriterError::NoSuchIndex(index))?;
+        if algorithm.digest_bits() < MIN_DIGEST_BITS {
+            return Err(WriterError::TooShort(algorithm));
+        }
+        Ok(Self {
+            index,
+            algorithm,
+            tag: algorithm.tag(),
+        })
+    }
+
+    /// The bytes of this algorithm's digest.
+    pub(super) fn digest_of<'a>(&self, entry: &'a Entry<'_>) -> Result<&'a [u8], EntryError> {
+        entry
+            .digests
+            .get(self.index)
+            .filter(|digest| digest.algorithm() == self.algorithm)
+            .map(Digest::as_bytes)
+            .ok_or_else(|| EntryError::NoDigest {
+                name: entry.name.clone(),
+                algorithm: self.algorithm,
+            })
+    }
+}
+
+/// How one format spells entries. Each method appends whole lines to `out`.
+pub(super) trait Encoder: Debug + Send {
+    /// One entry, whose name is not empty and holds no NUL byte.
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Result<(), EntryError>;
+
+    /// A file known but not hashed, with a name of the same kind.
+    fn gap(&mut self, name: &RelPath, kind: GapKind, out: &mut Vec<u8>) -> Result<(), EntryError>;
+
+    /// What follows the last entry.
+    fn finish(&mut self, _out: &mut Vec<u8>) -> Result<(), EntryError> {
+        Ok(())
+    }
 }
 
 /// Writes a manifest entry by entry.
@@ -93,9 +138,7 @@ struct Column {
 /// ```
 #[derive(Debug)]
 pub struct Writer {
-    format: Format,
-    terminator: Terminator,
-    columns: Vec<Column>,
+    encoder: Box<dyn Encoder>,
     buffer: Vec<u8>,
 }
 
@@ -115,17 +158,12 @@ impl Writer {
         algorithms: &[Algorithm],
         carried: &[usize],
     ) -> Result<Self, WriterError> {
-        let columns: Result<Vec<Column>, WriterError> = carried
+        let columns = carried
             .iter()
-            .map(|&index| column(algorithms, index))
-            .collect();
-        let columns = columns?;
-        let count = columns.len();
-        if count == 0 {
+            .map(|&index| Column::new(algorithms, index))
+            .collect::<Result<Vec<_>, _>>()?;
+        if columns.is_empty() {
             return Err(WriterError::NoAlgorithm);
-        }
-        if count > 1 && format != Format::Bsd {
-            return Err(WriterError::OneAlgorithm { format, count });
         }
         let terminator = if zero || format == Format::GnuZero {
             Terminator::Nul
@@ -133,9 +171,12 @@ impl Writer {
             Terminator::Line
         };
         Ok(Self {
-            format,
-            terminator,
-            columns,
+            encoder: match format {
+                Format::Gnu | Format::GnuZero => {
+                    Box::new(gnu::Encoder::new(only(columns, format)?, terminator))
+                }
+                Format::Bsd => Box::new(bsd::Encoder::new(columns, terminator)),
+            },
             buffer: Vec::new(),
         })
     }
@@ -144,24 +185,11 @@ impl Writer {
     pub fn write_entry(&mut self, out: &mut dyn Write, entry: &Entry<'_>) -> io::Result<()> {
         self.buffer.clear();
         check_name(entry.name)?;
-        let name = entry.name.as_bytes();
-        let escaping = self.terminator == Terminator::Line;
-        for column in &self.columns {
-            let digest = column.digest_of(entry)?.as_bytes();
-            match self.format {
-                Format::Gnu | Format::GnuZero => {
-                    gnu::write_into(digest, name, escaping, &mut self.buffer);
-                }
-                Format::Bsd => {
-                    bsd::write_into(&column.tag, digest, name, escaping, &mut self.buffer);
-                }
-            }
-            self.buffer.push(self.terminator.byte());
-        }
+        self.encoder.entry(entry, &mut self.buffer)?;
         out.write_all(&self.buffer)
     }
 
-    /// Writes the comment that records a file known but not hashed.
+    /// Writes that a file is known but not hashed; in these formats as a comment.
     pub fn write_gap(
         &mut self,
         out: &mut dyn Write,
@@ -170,42 +198,25 @@ impl Writer {
     ) -> io::Result<()> {
         self.buffer.clear();
         check_name(name)?;
-        gap::write_into(name, kind, &mut self.buffer);
-        self.buffer.push(self.terminator.byte());
+        self.encoder.gap(name, kind, &mut self.buffer)?;
         out.write_all(&self.buffer)
     }
 
-    /// Writes what follows the last entry; for these formats nothing.
-    pub fn finish(&mut self, _out: &mut dyn Write) -> io::Result<()> {
-        Ok(())
+    /// Writes what follows the last entry; for these formats nothing. It does not flush.
+    pub fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.buffer.clear();
+        self.encoder.finish(&mut self.buffer)?;
+        out.write_all(&self.buffer)
     }
 }
 
-fn column(algorithms: &[Algorithm], index: usize) -> Result<Column, WriterError> {
-    let algorithm = *algorithms
-        .get(index)
-        .ok_or(WriterError::NoSuchIndex(index))?;
-    if algorithm.digest_bits() < MIN_DIGEST_BITS {
-        return Err(WriterError::TooShort(algorithm));
-    }
-    Ok(Column {
-        index,
-        algorithm,
-        tag: algorithm.tag(),
-    })
-}
-
-impl Column {
-    fn digest_of<'a>(&self, entry: &'a Entry<'_>) -> Result<&'a Digest, EntryError> {
-        entry
-            .digests
-            .get(self.index)
-            .filter(|digest| digest.algorithm() == self.algorithm)
-            .ok_or_else(|| EntryError::NoDigest {
-                name: entry.name.clone(),
-                algorithm: self.algorithm,
-            })
-    }
+fn only(columns: Vec<Column>, format: Format) -> Result<Column, WriterError> {
+    <[Column; 1]>::try_from(columns)
+        .map(|[column]| column)
+        .map_err(|columns| WriterError::OneAlgorithm {
+            format,
+            count: columns.len(),
+        })
 }
 
 fn check_name(name: &RelPath) -> Result<(), EntryError> {
