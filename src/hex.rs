@@ -46,4 +46,29 @@ pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
 /// ```
 pub fn encode_base64(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
+/// Reads hexadecimal digits of either case into a buffer; gives the bytes that were written.
+///
+/// `None` under the conditions of [`decode`], and if the buffer is too small.
+pub fn decode_into<'a>(text: &[u8], buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+    if text.is_empty() || !text.len().is_multiple_of(2) {
+        return None;
+    }
+    let bytes = buffer.get_mut(..text.len() / 2)?;
+    HEXLOWER_PERMISSIVE.decode_mut(text, bytes).ok()?;
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_gets_both_cases_and_nothing_that_is_not_hexadecimal() {
+        let mut buffer = [9; 2];
+        assert_eq!(decode_into(b"0aFF", &mut buffer), Some(&[0x0a, 0xff][..]));
+        assert_eq!(decode_into(b"0a", &mut buffer), Some(&[0x0a][..]));
+        for bad in ["", "0", "0aF", "0g", "0aff00", "+1", " 1"] {
+            assert_eq!(decode_into(bad.as_bytes(), &mut buffer), None, "{bad}");
+        }
+    }
 }

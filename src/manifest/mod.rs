@@ -1,8 +1,32 @@
 //! Manifests: one file a format, and what they share.
+//!
+//! Reading goes from bytes to [`Record`]s: `lines` cuts the input into lines or NUL-terminated
+//! records and undoes UTF-16, `detect` looks at its beginning and decides what it is, `parser` gives
+//! each line to the grammars in `gnu` and `bsd`, and `evidence` says whose digest it is. Writing goes
+//! the other way, through one [`Writer`] whatever the format.
+//!
+//! A format has a file of its own with its grammar and its encoder side by side, a row in the table
+//! of `format`, and an arm in [`Writer::new`] and [`Reader::new`].
 
+mod bsd;
+mod detect;
 mod entry;
+mod escape;
+mod evidence;
+mod format;
+mod gap;
+mod gnu;
+mod lines;
+mod parser;
+mod reader;
+mod writer;
 
 pub use entry::{Claim, ClaimedDigest, Content, Entry, GapKind, Record};
+pub use evidence::{AlgorithmSource, NamedAlgorithm, candidates};
+pub use format::{Format, OutputHint, UnknownFormat, output_hint};
+pub use lines::{Encoding, MAX_LINE_LEN_BYTES, Terminator};
+pub use reader::{Evidence, FormatSource, Hints, OpenError, Reader};
+pub use writer::{EntryError, Writer, WriterError};
 
 use crate::algorithm::Algorithm;
 
@@ -27,6 +51,9 @@ pub enum Malformed {
     /// No known algorithm has digests of this length.
     #[error("no known algorithm has digests of {0} hexadecimal digits")]
     NoAlgorithm(usize),
+    /// A digest so short that anybody can find a file for it by trying.
+    #[error("a digest of {0} bits proves nothing")]
+    TooShort(u16),
     /// The line names one algorithm and the user another.
     #[error("the line says {line} and -a says {asked}")]
     AlgorithmConflict {

@@ -1,0 +1,354 @@
+//! Lines and NUL-terminated records as bytes, with their numbers, from any stream.
+//!
+//! Bytes are passed on as they are. UTF-16, which Windows shells write, becomes UTF-8 line by line. A
+//! byte order mark at the start is dropped.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
+
+use super::Malformed;
+
+/// The longest line that is read, in bytes before decoding and without its terminator. Longer ones
+/// are reported and passed over without being held in memory.
+pub const MAX_LINE_LEN_BYTES: usize = 16 << 20;
+
+/// How much of the input is looked at to find out what it is.
+pub(super) const SAMPLE_LEN_BYTES: usize = 64 << 10;
+
+const BUFFER_LEN_BYTES: usize = 128 << 10;
+
+/// What ends a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Terminator {
+    /// A line feed, possibly after one carriage return. The last line may lack it.
+    Line,
+    /// A NUL byte; line breaks are part of the record.
+    Nul,
+}
+
+impl Terminator {
+    /// The byte itself.
+    pub(super) fn byte(self) -> u8 {
+        match self {
+            Self::Line => b'\n',
+            Self::Nul => 0,
+        }
+    }
+}
+
+/// How the bytes of a list stand for text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// Bytes, taken as they are: UTF-8 or whatever the names are in.
+    Bytes,
+    /// UTF-16, low byte first.
+    Utf16Le,
+    /// UTF-16, high byte first.
+    Utf16Be,
+}
+
+impl Encoding {
+    /// Looks at the first bytes: the encoding and the length of the byte order mark, or `None` for
+    /// UTF-32.
+    ///
+    /// Without a mark, three ASCII characters in a row that have a zero byte on the same side are
+    /// taken for UTF-16.
+    pub(super) fn sniff(head: &[u8]) -> Option<(Self, usize)> {
+        Some(match head {
+            [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => return None,
+            [0xef, 0xbb, 0xbf, ..] => (Self::Bytes, 3),
+            [0xff, 0xfe, ..] => (Self::Utf16Le, 2),
+            [0xfe, 0xff, ..] => (Self::Utf16Be, 2),
+            [1..=255, 0, 1..=255, 0, 1..=255, 0, ..] => (Self::Utf16Le, 0),
+            [0, 1..=255, 0, 1..=255, 0, 1..=255, ..] => (Self::Utf16Be, 0),
+            _ => (Self::Bytes, 0),
+        })
+    }
+
+    /// The beginning of a list as UTF-8 or bytes, good enough to recognise it by.
+    pub(super) fn decode_sample(self, sample: &[u8]) -> Cow<'_, [u8]> {
+        let Some(encoding) = self.utf16() else {
+            return Cow::Borrowed(sample);
+        };
+        let (text, _) = encoding.decode_without_bom_handling(sample);
+        Cow::Owned(text.into_owned().into_bytes())
+    }
+
+    fn utf16(self) -> Option<&'static encoding_rs::Encoding> {
+        match self {
+            Self::Bytes => None,
+            Self::Utf16Le => Some(encoding_rs::UTF_16LE),
+            Self::Utf16Be => Some(encoding_rs::UTF_16BE),
+        }
+    }
+}
+
+/// Reads the beginning of a stream, as much as detection looks at.
+pub(super) fn read_sample(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut sample = Vec::new();
+    input
+        .take(SAMPLE_LEN_BYTES as u64)
+        .read_to_end(&mut sample)?;
+    Ok(sample)
+}
+
+/// Drops leading spaces and tabs.
+pub(super) fn skip_blanks(text: &[u8]) -> &[u8] {
+    let start = text.iter().take_while(|byte| is_blank(**byte)).count();
+    &text[start..]
+}
+
+/// Drops spaces and tabs on both sides.
+pub(super) fn trim_blanks(text: &[u8]) -> &[u8] {
+    let text = skip_blanks(text);
+    let end = text.iter().rposition(|&byte| !is_blank(byte));
+    &text[..end.map_or(0, |last| last + 1)]
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// One line or record.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Line<'a> {
+    /// Its number, counted from 1.
+    pub(super) number: u64,
+    /// Its text without the terminator, unless it is too long or wrongly encoded.
+    pub(super) text: Result<&'a [u8], Malformed>,
+}
+
+/// Cuts a stream into lines or records. Memory is bounded by the longest line.
+#[derive(Debug)]
+pub(super) struct Lines<R> {
+    input: BufReader<Chain<Cursor<Vec<u8>>, R>>,
+    encoding: Encoding,
+    terminator: Terminator,
+    number: u64,
+    max_len_bytes: usize,
+    raw: Vec<u8>,
+    decoded: String,
+}
+
+impl<R: Read> Lines<R> {
+    /// Goes on after `sample`, which was read from `input` and has lost its byte order mark.
+    pub(super) fn new(
+        sample: Vec<u8>,
+        input: R,
+        encoding: Encoding,
+        terminator: Terminator,
+    ) -> Self {
+        Self {
+            input: BufReader::with_capacity(BUFFER_LEN_BYTES, Cursor::new(sample).chain(input)),
+            encoding,
+            terminator,
+            number: 0,
+            max_len_bytes: MAX_LINE_LEN_BYTES,
+            raw: Vec::new(),
+            decoded: String::new(),
+        }
+    }
+
+    /// The next line, or `None` at the end.
+    pub(super) fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.raw.clear();
+        let whole = match self.encoding {
+            Encoding::Bytes => self.read_bytes()?,
+            Encoding::Utf16Le | Encoding::Utf16Be => self.read_utf16()?,
+        };
+        if self.raw.is_empty() {
+            return Ok(None);
+        }
+        self.number += 1;
+        let number = self.number;
+        let text = if whole {
+            self.text()
+        } else {
+            Err(Malformed::TooLong(self.max_len_bytes))
+        };
+        Ok(Some(Line { number, text }))
+    }
+
+    /// Reads to the terminator; false if the line is too long, and then the rest of it is skipped.
+    fn read_bytes(&mut self) -> io::Result<bool> {
+        let terminator = self.terminator.byte();
+        // One byte more than a line may have is its terminator, or proof that it is too long.
+        let limit = self.max_len_bytes as u64 + 1;
+        let mut limited = self.input.by_ref().take(limit);
+        limited.read_until(terminator, &mut self.raw)?;
+        let whole = self.raw.last() == Some(&terminator) || self.raw.len() <= self.max_len_bytes;
+        if !whole {
+            self.input.skip_until(terminator)?;
+        }
+        Ok(whole)
+    }
+
+    /// Reads to a line feed that is a code unit of its own; false if the line is too long.
+    fn read_utf16(&mut self) -> io::Result<bool> {
+        let mut whole = true;
+        loop {
+            let room = self.max_len_bytes as u64 + 2;
+            let before = self.raw.len();
+            let mut limited = self.input.by_ref().take(room);
+            limited.read_until(b'\n', &mut self.raw)?;
+            if self.raw.len() == before || self.ends_in_line_feed()? {
+                return Ok(whole && self.raw.len() <= self.max_len_bytes + 2);
+            }
+            if self.raw.len() > self.max_len_bytes {
+                whole = false;
+                // Whole code units go, so that the next one starts where it should.
+                let units = (self.raw.len() / 2 - 1) * 2;
+                self.raw.drain(..units);
+            }
+        }
+    }
+
+    fn ends_in_line_feed(&mut self) -> io::Result<bool> {
+        let odd = self.raw.len() % 2 == 1;
+        if self.raw.last() != Some(&b'\n') {
+            return Ok(false);
+        }
+        if self.encoding == Encoding::Utf16Be {
+            return Ok(!odd && self.raw[self.raw.len() - 2] == 0);
+        }
+        if !odd {
+            return Ok(false);
+        }
+        self.input.by_ref().take(1).read_to_end(&mut self.raw)?;
+        Ok(self.raw.last() == Some(&0))
+    }
+
+    fn text(&mut self) -> Result<&[u8], Malformed> {
+        let bytes = match self.encoding.utf16() {
+            None => &self.raw[..],
+            Some(encoding) => {
+                self.decoded = encoding
+                    .decode_without_bom_handling_and_without_replacement(&self.raw)
+                    .ok_or(Malformed::BadEncoding)?
+                    .into_owned();
+                self.decoded.as_bytes()
+            }
+        };
+        let text = bytes
+            .strip_suffix(&[self.terminator.byte()])
+            .unwrap_or(bytes);
+        Ok(match self.terminator {
+            Terminator::Line => text.strip_suffix(b"\r").unwrap_or(text),
+            Terminator::Nul => text,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Read1 = (u64, Result<Vec<u8>, Malformed>);
+
+    /// Everything in a stream that gives one byte at a time.
+    fn read_all(bytes: &[u8], terminator: Terminator, max_len_bytes: usize) -> Vec<Read1> {
+        let (encoding, mark) = Encoding::sniff(bytes).unwrap();
+        let mut lines = Lines::new(Vec::new(), &bytes[mark..], encoding, terminator);
+        lines.max_len_bytes = max_len_bytes;
+        let mut all = Vec::new();
+        while let Some(line) = lines.next_line().unwrap() {
+            all.push((line.number, line.text.map(<[u8]>::to_vec)));
+        }
+        all
+    }
+
+    fn texts(bytes: &[u8]) -> Vec<Vec<u8>> {
+        let lines = read_all(bytes, Terminator::Line, MAX_LINE_LEN_BYTES);
+        lines.into_iter().map(|(_, text)| text.unwrap()).collect()
+    }
+
+    fn utf16(text: &str, be: bool) -> Vec<u8> {
+        let swap = |unit: u16| {
+            if be {
+                unit.to_be_bytes()
+            } else {
+                unit.to_le_bytes()
+            }
+        };
+        text.encode_utf16().flat_map(swap).collect()
+    }
+
+    #[test]
+    fn crlf_and_a_missing_last_newline_are_line_ends() {
+        assert_eq!(texts(b"a\r\nb\n\nc\r"), [&b"a"[..], b"b", b"", b"c"]);
+        assert_eq!(texts(b"a\r\r\n"), [b"a\r"]);
+        assert_eq!(texts(b""), Vec::<Vec<u8>>::new());
+        assert_eq!(texts(b"\n"), [b""]);
+    }
+
+    #[test]
+    fn nul_records_keep_their_line_breaks() {
+        let records = read_all(b"a\n\0b\r\0\0c", Terminator::Nul, 99);
+        let expected = [(1, &b"a\n"[..]), (2, b"b\r"), (3, b""), (4, b"c")];
+        assert_eq!(records, expected.map(|(n, text)| (n, Ok(text.to_vec()))));
+    }
+
+    #[test]
+    fn a_utf8_mark_is_not_part_of_line_1() {
+        assert_eq!(texts(b"\xef\xbb\xbfa\nb"), [b"a", b"b"]);
+    }
+
+    #[test]
+    fn utf16_is_read_with_and_without_a_mark() {
+        // U+0A0A and U+010A hold bytes that look like a line feed.
+        let text = "abc\r\n\u{0a0a}\u{010a}\u{0a00}x\né\u{1f600}";
+        for be in [false, true] {
+            for mark in ["", "\u{feff}"] {
+                let lines = texts(&utf16(&format!("{mark}{text}"), be));
+                let expected = ["abc", "\u{0a0a}\u{010a}\u{0a00}x", "é\u{1f600}"];
+                assert_eq!(lines, expected.map(str::as_bytes), "be {be}");
+            }
+        }
+    }
+
+    #[test]
+    fn bad_utf16_spoils_one_line_and_not_the_rest() {
+        for be in [false, true] {
+            let mut bytes = utf16("\u{feff}a\n", be);
+            bytes.extend(if be { [0xd8, 0x00] } else { [0x00, 0xd8] });
+            bytes.extend(utf16("\nb\n", be));
+            bytes.push(b'c');
+            let lines = read_all(&bytes, Terminator::Line, 99);
+            let bad = || Err(Malformed::BadEncoding);
+            let expected = [Ok(b"a".to_vec()), bad(), Ok(b"b".to_vec()), bad()];
+            assert_eq!(
+                lines.into_iter().map(|(_, text)| text).collect::<Vec<_>>(),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn utf32_is_not_taken_for_utf16() {
+        assert_eq!(Encoding::sniff(b"\xff\xfe\0\0a\0\0\0"), None);
+        assert_eq!(Encoding::sniff(b"\0\0\xfe\xff\0\0\0a"), None);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_reported_and_reading_goes_on() {
+        let expected = |bytes: &[u8]| {
+            let lines = read_all(bytes, Terminator::Line, 8);
+            let numbers: Vec<_> = lines.iter().map(|(number, _)| *number).collect();
+            assert_eq!(numbers, (1..=lines.len() as u64).collect::<Vec<_>>());
+            lines.into_iter().map(|(_, text)| text).collect::<Vec<_>>()
+        };
+        let long = || Err(Malformed::TooLong(8));
+        let ok = |text: &str| Ok(text.as_bytes().to_vec());
+        assert_eq!(
+            expected(b"12345678\n123456789\n1234567890123456789012345\nx\n123456789"),
+            [ok("12345678"), long(), long(), ok("x"), long()]
+        );
+        for be in [false, true] {
+            assert_eq!(
+                expected(&utf16("\u{feff}abcd\nabcdefghijklmnopq\nx\n", be)),
+                [ok("abcd"), long(), ok("x")],
+                "be {be}"
+            );
+        }
+    }
+}

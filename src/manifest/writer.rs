@@ -1,0 +1,401 @@
+//! From entries to bytes.
+
+use std::fmt::Debug;
+use std::io::{self, Write};
+
+use super::evidence::MIN_DIGEST_BITS;
+use super::lines::Terminator;
+use super::{Entry, Format, GapKind};
+use super::{bsd, gnu};
+use crate::algorithm::Algorithm;
+use crate::digest::Digest;
+use crate::relpath::RelPath;
+
+/// Why a format cannot carry what it was asked to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriterError {
+    /// Lines without tags can hold only one algorithm.
+    #[error("format {format} carries exactly one algorithm, not {count}")]
+    OneAlgorithm {
+        /// The format.
+        format: Format,
+        /// How many were asked for.
+        count: usize,
+    },
+    /// No algorithm at all.
+    #[error("a manifest needs an algorithm")]
+    NoAlgorithm,
+    /// An index that is beyond the algorithms of the run.
+    #[error("the run has no algorithm with index {0}")]
+    NoSuchIndex(usize),
+    /// A digest so short that no reader accepts it.
+    #[error("{0} is too short to prove anything")]
+    TooShort(Algorithm),
+}
+
+/// Why an entry cannot be written. It travels inside an [`io::Error`] of kind `InvalidInput`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EntryError {
+    /// No file has an empty name.
+    #[error("the name is empty")]
+    EmptyName,
+    /// A NUL byte, which no file name can hold.
+    #[error("{0}: NUL byte in the name")]
+    NulInName(RelPath),
+    /// The digests are not those that the writer was made for.
+    #[error("{name}: no {algorithm} digest")]
+    NoDigest {
+        /// The entry.
+        name: RelPath,
+        /// The algorithm that is missing.
+        algorithm: Algorithm,
+    },
+}
+
+impl From<EntryError> for io::Error {
+    fn from(error: EntryError) -> Self {
+        Self::new(io::ErrorKind::InvalidInput, error)
+    }
+}
+
+/// One algorithm that a manifest carries.
+#[derive(Debug)]
+pub(super) struct Column {
+    /// Where its digest stands in each entry.
+    index: usize,
+    algorithm: Algorithm,
+    /// The tag that its lines are written with.
+    pub(super) tag: String,
+}
+
+impl Column {
+    fn new(algorithms: &[Algorithm], index: usize) -> Result<Self, WriterError> {
+        let algorithm = *algorithms
+            .get(index)
+            .ok_or(WriterError::NoSuchIndex(index))?;
+        if algorithm.digest_bits() < MIN_DIGEST_BITS {
+            return Err(WriterError::TooShort(algorithm));
+        }
+        Ok(Self {
+            index,
+            algorithm,
+            tag: algorithm.tag(),
+        })
+    }
+
+    /// The bytes of this algorithm's digest.
+    pub(super) fn digest_of<'a>(&self, entry: &'a Entry<'_>) -> Result<&'a [u8], EntryError> {
+        entry
+            .digests
+            .get(self.index)
+            .filter(|digest| digest.algorithm() == self.algorithm)
+            .map(Digest::as_bytes)
+            .ok_or_else(|| EntryError::NoDigest {
+                name: entry.name.clone(),
+                algorithm: self.algorithm,
+            })
+    }
+}
+
+/// How one format spells entries. Each method appends whole lines to `out`.
+pub(super) trait Encoder: Debug + Send {
+    /// One entry, whose name is not empty and holds no NUL byte.
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Result<(), EntryError>;
+
+    /// A file known but not hashed, with a name of the same kind.
+    fn gap(&mut self, name: &RelPath, kind: GapKind, out: &mut Vec<u8>) -> Result<(), EntryError>;
+
+    /// What follows the last entry.
+    fn finish(&mut self, _out: &mut Vec<u8>) -> Result<(), EntryError> {
+        Ok(())
+    }
+}
+
+/// Writes a manifest entry by entry.
+///
+/// Untagged formats write one line an entry; the tagged one writes a line for each algorithm it
+/// carries, in the order in which they were asked for. Every call hands whole lines to the output, in
+/// one write. Nothing is written before the first entry.
+///
+/// # Errors
+///
+/// What the output says, and [`EntryError`] for an entry that cannot be written; nothing of that
+/// entry is written then.
+///
+/// # Examples
+///
+/// ```
+/// use multisum::manifest::{Entry, Format, Writer};
+/// use multisum::{Algorithm, Digest, RelPath};
+/// let digest = Digest::new(Algorithm::Crc32, &[0xcb, 0xf4, 0x39, 0x26]).ok_or("length")?;
+/// let mut writer = Writer::new(Format::Bsd, false, &[Algorithm::Crc32], &[0])?;
+/// let mut out = Vec::new();
+/// writer.write_entry(&mut out, &Entry { name: &RelPath::from("a b"), digests: &[digest] })?;
+/// assert_eq!(out, b"CRC32 (a b) = cbf43926\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer {
+    encoder: Box<dyn Encoder>,
+    buffer: Vec<u8>,
+}
+
+impl Writer {
+    /// Makes a writer that takes from each entry the digests with the indices `carried`, of those
+    /// that the run computes in the order of `algorithms`.
+    ///
+    /// With `zero`, records end in NUL bytes and names are not escaped, in every format.
+    ///
+    /// # Errors
+    ///
+    /// An untagged format is asked for several algorithms, or a format for none, for one that the
+    /// run does not have, or for one with digests of fewer than 32 bits.
+    pub fn new(
+        format: Format,
+        zero: bool,
+        algorithms: &[Algorithm],
+        carried: &[usize],
+    ) -> Result<Self, WriterError> {
+        let columns = carried
+            .iter()
+            .map(|&index| Column::new(algorithms, index))
+            .collect::<Result<Vec<_>, _>>()?;
+        if columns.is_empty() {
+            return Err(WriterError::NoAlgorithm);
+        }
+        let terminator = if zero || format == Format::GnuZero {
+            Terminator::Nul
+        } else {
+            Terminator::Line
+        };
+        Ok(Self {
+            encoder: match format {
+                Format::Gnu | Format::GnuZero => {
+                    Box::new(gnu::Encoder::new(only(columns, format)?, terminator))
+                }
+                Format::Bsd => Box::new(bsd::Encoder::new(columns, terminator)),
+            },
+            buffer: Vec::new(),
+        })
+    }
+
+    /// Writes all lines of one entry.
+    pub fn write_entry(&mut self, out: &mut dyn Write, entry: &Entry<'_>) -> io::Result<()> {
+        self.buffer.clear();
+        check_name(entry.name)?;
+        self.encoder.entry(entry, &mut self.buffer)?;
+        out.write_all(&self.buffer)
+    }
+
+    /// Writes that a file is known but not hashed; in these formats as a comment.
+    pub fn write_gap(
+        &mut self,
+        out: &mut dyn Write,
+        name: &RelPath,
+        kind: GapKind,
+    ) -> io::Result<()> {
+        self.buffer.clear();
+        check_name(name)?;
+        self.encoder.gap(name, kind, &mut self.buffer)?;
+        out.write_all(&self.buffer)
+    }
+
+    /// Writes what follows the last entry; for these formats nothing. It does not flush.
+    pub fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.buffer.clear();
+        self.encoder.finish(&mut self.buffer)?;
+        out.write_all(&self.buffer)
+    }
+}
+
+fn only(columns: Vec<Column>, format: Format) -> Result<Column, WriterError> {
+    <[Column; 1]>::try_from(columns)
+        .map(|[column]| column)
+        .map_err(|columns| WriterError::OneAlgorithm {
+            format,
+            count: columns.len(),
+        })
+}
+
+fn check_name(name: &RelPath) -> Result<(), EntryError> {
+    let bytes = name.as_bytes();
+    if bytes.is_empty() {
+        return Err(EntryError::EmptyName);
+    }
+    if bytes.contains(&0) {
+        return Err(EntryError::NulInName(name.clone()));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::{Claim, ClaimedDigest, Content, Hints, Reader};
+    use proptest::prelude::*;
+
+    const RUN: [Algorithm; 3] = [Algorithm::Md5, Algorithm::Sha256, Algorithm::Crc32];
+
+    fn digest(algorithm: Algorithm, seed: u8) -> Digest {
+        let bytes: Vec<u8> = (0..algorithm.digest_len_bytes())
+            .map(|at| {
+                seed.wrapping_mul(31)
+                    .wrapping_add(u8::try_from(at).unwrap())
+            })
+            .collect();
+        Digest::new(algorithm, &bytes).unwrap()
+    }
+
+    fn written(format: Format, zero: bool, carried: &[usize], names: &[&str]) -> String {
+        let mut writer = Writer::new(format, zero, &RUN, carried).unwrap();
+        let mut out = Vec::new();
+        for name in names {
+            let name = &RelPath::from(*name);
+            let digests = &RUN.map(|algorithm| digest(algorithm, 0));
+            writer
+                .write_entry(&mut out, &Entry { name, digests })
+                .unwrap();
+        }
+        writer.finish(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn an_untagged_manifest_carries_the_digest_it_was_asked_for() {
+        assert_eq!(
+            written(Format::Gnu, false, &[2], &["a", "b\nc"]),
+            "00010203  a\n\\00010203  b\\nc\n"
+        );
+        let zero = "00010203  a\\\x0000010203  b\nc\0";
+        assert_eq!(
+            written(Format::GnuZero, false, &[2], &["a\\", "b\nc"]),
+            zero
+        );
+        assert_eq!(written(Format::Gnu, true, &[2], &["a\\", "b\nc"]), zero);
+    }
+
+    #[test]
+    fn a_tagged_manifest_has_a_line_for_each_algorithm_in_the_order_asked() {
+        let md5 = "000102030405060708090a0b0c0d0e0f";
+        assert_eq!(
+            written(Format::Bsd, false, &[2, 0], &["a"]),
+            format!("CRC32 (a) = 00010203\nMD5 (a) = {md5}\n")
+        );
+        assert_eq!(
+            written(Format::Bsd, true, &[2], &["a\nb\\"]),
+            "CRC32 (a\nb\\) = 00010203\0"
+        );
+    }
+
+    #[test]
+    fn what_a_format_cannot_carry_is_refused_before_anything_is_written() {
+        let new = |format, carried: &[usize]| Writer::new(format, false, &RUN, carried).err();
+        let two = WriterError::OneAlgorithm {
+            format: Format::Gnu,
+            count: 2,
+        };
+        assert_eq!(new(Format::Gnu, &[0, 1]), Some(two));
+        assert_eq!(new(Format::Bsd, &[]), Some(WriterError::NoAlgorithm));
+        assert_eq!(new(Format::Bsd, &[3]), Some(WriterError::NoSuchIndex(3)));
+        let tiny: Algorithm = "blake2b-8".parse().unwrap();
+        let refused = Writer::new(Format::Bsd, false, &[tiny], &[0]).err();
+        assert_eq!(refused, Some(WriterError::TooShort(tiny)));
+    }
+
+    #[test]
+    fn an_entry_that_no_reader_could_take_is_refused_and_leaves_nothing_behind() {
+        let mut writer = Writer::new(Format::Bsd, false, &RUN, &[0, 1]).unwrap();
+        let mut out = Vec::new();
+        let digests = [digest(Algorithm::Md5, 1), digest(Algorithm::Crc32, 1)];
+        for name in ["a", "", "a\0b"] {
+            let name = &RelPath::from(name);
+            let entry = Entry {
+                name,
+                digests: &digests,
+            };
+            let error = writer.write_entry(&mut out, &entry).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        }
+        let nothing = RelPath::from("");
+        assert!(
+            writer
+                .write_gap(&mut out, &nothing, GapKind::Unstable)
+                .is_err()
+        );
+        assert!(out.is_empty());
+    }
+
+    fn any_algorithm() -> impl Strategy<Value = Algorithm> {
+        let lengths = (32_u16..=512)
+            .step_by(8)
+            .filter_map(|bits| format!("blake2b-{bits}").parse().ok());
+        prop::sample::select(Algorithm::all().chain(lengths).collect::<Vec<_>>())
+    }
+
+    fn any_name() -> impl Strategy<Value = RelPath> {
+        let byte = prop_oneof![
+            3 => 1_u8..=255,
+            2 => prop::sample::select(b"\n\r\\ \t*()=#;/-".to_vec()),
+        ];
+        prop::collection::vec(byte, 1..24).prop_map(RelPath::from_bytes)
+    }
+
+    #[derive(Debug, Clone)]
+    enum Item {
+        Entry(RelPath, u8),
+        Gap(RelPath, GapKind),
+    }
+
+    fn any_item() -> impl Strategy<Value = Item> {
+        let kind = prop::sample::select(vec![GapKind::Unreadable, GapKind::Unstable]);
+        prop_oneof![
+            4 => (any_name(), any::<u8>()).prop_map(|(name, seed)| Item::Entry(name, seed)),
+            1 => (any_name(), kind).prop_map(|(name, kind)| Item::Gap(name, kind)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(
+            items in prop::collection::vec(any_item(), 1..12),
+            algorithms in prop::collection::vec(any_algorithm(), 1..4),
+            format in prop::sample::select(Format::all().collect::<Vec<_>>()),
+            zero in any::<bool>(),
+            asked_format in any::<bool>(),
+        ) {
+            let count = if format == Format::Bsd { algorithms.len() } else { 1 };
+            let carried: Vec<usize> = (0..count).collect();
+            let mut writer = Writer::new(format, zero, &algorithms, &carried).unwrap();
+            let (mut out, mut expected) = (Vec::new(), Vec::new());
+            for item in items {
+                match item {
+                    Item::Entry(name, seed) => {
+                        let digests: Vec<_> = algorithms.iter().map(|a| digest(*a, seed)).collect();
+                        let entry = Entry { name: &name, digests: &digests };
+                        writer.write_entry(&mut out, &entry).unwrap();
+                        expected.extend(digests[..count].iter().map(|digest| Content::Claim(Claim {
+                            name: name.clone(),
+                            digest: ClaimedDigest::Known(*digest),
+                        })));
+                    }
+                    Item::Gap(name, kind) => {
+                        writer.write_gap(&mut out, &name, kind).unwrap();
+                        expected.push(Content::Gap { name, kind });
+                    }
+                }
+            }
+            writer.finish(&mut out).unwrap();
+            let as_read = if zero && format == Format::Gnu { Format::GnuZero } else { format };
+            let hints = Hints {
+                algorithm: (format != Format::Bsd).then_some(algorithms[0]),
+                format: asked_format.then_some(as_read),
+                list_name: None,
+            };
+            let reader = Reader::new(&out[..], &hints).unwrap();
+            let read: Vec<_> = reader.map(|record| record.unwrap().content).collect();
+            prop_assert_eq!(read, expected, "{:?}", String::from_utf8_lossy(&out));
+        }
+    }
+}
