@@ -64,9 +64,12 @@ pub enum FilterError {
 /// the root: `*.tmp` anywhere, `/build` only at the root, `cache/` only directories, `!keep.tmp`
 /// takes back an earlier exclude, and the last glob that matches decides.
 ///
-/// * An excluded directory is not descended.
+/// * An excluded directory is not descended. (Its own list is read once, unheeded, because the
+///   traversal has it before it can be refused.)
 /// * If there are includes, a file is reported only if it or a directory above it is included and
 ///   nothing excludes it. Directories are descended all the same.
+/// * What cannot be looked at may be a file or a directory; it is reported as failed unless it is
+///   excluded as both.
 /// * The root itself is never filtered if it is a directory. If it is a file, its file name is
 ///   matched.
 ///

@@ -31,6 +31,9 @@ mod overlap;
 mod tree;
 mod walker;
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 
