@@ -46,6 +46,8 @@ pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
 /// ```
 pub fn encode_base64(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
+}
+
 /// Reads hexadecimal digits of either case into a buffer; gives the bytes that were written.
 ///
 /// `None` under the conditions of [`decode`], and if the buffer is too small.

@@ -39,6 +39,15 @@ impl Format {
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().map(|(format, _)| *format)
     }
+
+    /// Whether every entry says which algorithm its digest is of, so that a manifest can hold
+    /// several.
+    pub fn names_algorithms(self) -> bool {
+        match self {
+            Self::Gnu | Self::GnuZero => false,
+            Self::Bsd => true,
+        }
+    }
 }
 
 impl Display for Format {

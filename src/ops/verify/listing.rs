@@ -87,7 +87,7 @@ impl Listing {
             algorithm: options.algorithm,
             format: options.format,
         };
-        let reader = Reader::new(input, hints).map_err(|reason| match reason {
+        let reader = Reader::new(input, &hints).map_err(|reason| match reason {
             OpenError::Read(error) => Error::File(failed(error)),
             other => Error::NoManifest {
                 path: shown(path.as_deref()),

@@ -45,7 +45,9 @@ pub struct Relocation {
 
 impl Debug for List {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("List").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("List")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
