@@ -24,12 +24,12 @@ use super::output::Output;
 use super::plan::{self, Failure};
 
 /// Hashes what the arguments name, and publishes the manifests when everything has been read.
-pub(super) fn run(args: HashArgs, console: &Console) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failure> {
     if args.algorithm.iter().any(|name| name == "list") {
         return list_algorithms();
     }
     let start = Instant::now();
-    let (algorithms, plans) = plan_outputs(&args)?;
+    let (algorithms, plans) = plan_outputs(args)?;
     let naming = Naming::choose(args.base.clone(), &args.output, &or_current(&args.paths));
     let place = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
     let engine = plan::engine(&args.machine, place)?;

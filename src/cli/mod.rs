@@ -36,8 +36,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> process::ExitCode {
 
 fn dispatch(command: Command, console: &Console) -> Result<ExitCode, Failure> {
     match command {
-        Command::Hash(args) => hash::run(args, console),
-        Command::Verify(args) => verify::run(args, console),
+        Command::Hash(args) => hash::run(&args, console),
+        Command::Verify(args) => verify::run(&args, console),
         Command::Bench(args) => bench::run(&args, console),
     }
 }

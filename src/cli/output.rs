@@ -207,7 +207,8 @@ mod tests {
         let mut permissions = fs::metadata(&path).unwrap().permissions();
         #[cfg(unix)]
         std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o640);
-        fs::set_permissions(&path, permissions.clone()).unwrap();
+        fs::set_permissions(&path, permissions).unwrap();
+        let permissions = fs::metadata(&path).unwrap().permissions();
         let mut output = Output::create(&path, true).unwrap();
         output.append(|buffer| buffer.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"old");

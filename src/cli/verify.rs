@@ -22,27 +22,27 @@ use super::exit::ExitCode;
 use super::plan::{self, Failure};
 
 /// Verifies the manifests that the arguments name.
-pub(super) fn run(args: VerifyArgs, console: &Console) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     let lists = open_lists(&args.manifests)?;
-    let engine = plan::engine(&args.machine, base_place(&args))?;
+    let engine = plan::engine(&args.machine, base_place(args))?;
     let target = console.progress(&args.report);
     let totals = Arc::new(Totals::default());
-    let mut options = verify_options(&args)?;
+    let mut options = verify_options(args)?;
     if target != Target::Hidden {
         options.totals = Some(Arc::clone(&totals));
     }
     let progress =
         Progress::start(Arc::clone(&engine.gauges), totals, target).map_err(Error::Threads)?;
     let mut sink = ReportSink {
-        report: report(&args, console, &progress),
+        report: report(args, console, &progress),
         counts: Counts::default(),
         notes: Vec::new(),
         hide_lines: args.lenient && !args.warn,
     };
     let verified = ops::verify(lists, &options, &engine, &mut sink)?;
     progress.finish().map_err(Error::Output)?;
-    sink.finish(&args, start, verified)
+    sink.finish(args, start, verified)
 }
 
 /// A path on the disk that is read, as far as it can be known before the lists are.

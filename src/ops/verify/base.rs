@@ -56,7 +56,7 @@ impl BaseChoice {
     pub(super) fn resolve<'a>(
         &self,
         list: Option<&Path>,
-        names: impl Iterator<Item = &'a RelPath> + Clone,
+        names: &(impl Iterator<Item = &'a RelPath> + Clone),
     ) -> Base {
         if let Self::Given(folder) = self {
             return Base {
@@ -123,7 +123,7 @@ mod tests {
 
     fn resolve(list: Option<&Path>, names: &[&str]) -> Base {
         let names: Vec<RelPath> = names.iter().map(|&name| RelPath::from(name)).collect();
-        BaseChoice::Find.resolve(list, names.iter())
+        BaseChoice::Find.resolve(list, &names.iter())
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Listing {
             }
         }
         let targets = self.entries[first..].iter().map(Listed::target);
-        let base = options.base.resolve(path.as_deref(), targets);
+        let base = options.base.resolve(path.as_deref(), &targets);
         self.sources.push(ListSource { name, base });
         Ok(())
     }
