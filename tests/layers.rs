@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The modules of `src/` from the lowest layer to the highest. A module may use the modules of the
@@ -149,7 +150,39 @@ fn sources() -> Vec<Source> {
         let path = file.strip_prefix(root()).unwrap().to_str().unwrap();
         Source::new(&path.replace('\\', "/"), &fs::read_to_string(file).unwrap())
     };
-    files.iter().map(read).collect()
+    let mut sources: Vec<Source> = files.iter().map(read).collect();
+    blank_test_files(&mut sources);
+    sources
+}
+
+/// A file that is declared by `#[cfg(test)] mod name;` is no product either.
+fn blank_test_files(sources: &mut [Source]) {
+    let of_tests: Vec<String> = sources.iter().flat_map(test_modules).collect();
+    for source in sources {
+        let is_test = |module: &String| {
+            source.path == format!("{module}.rs") || is_under(&source.path, &format!("{module}/"))
+        };
+        if of_tests.iter().any(is_test) {
+            source.product = blank(&source.code);
+        }
+    }
+}
+
+/// The modules for tests that a file declares: `src/walk/tests`.
+fn test_modules(source: &Source) -> Vec<String> {
+    let folder = ["src"].into_iter().chain(source.module());
+    let folder = folder.collect::<Vec<_>>().join("/");
+    test_items(&source.code)
+        .into_iter()
+        .filter_map(|item| {
+            let declaration = source.code[item].strip_suffix(';')?;
+            let name = declaration
+                .split_once(" mod ")
+                .or(declaration.split_once("\nmod "))?
+                .1;
+            Some(format!("{folder}/{}", name.trim()))
+        })
+        .collect()
 }
 
 /// Replaces every byte by a blank, but for line ends, so that line numbers stay.
@@ -254,14 +287,33 @@ fn end_of_item(code: &str, start: usize) -> usize {
     code.len()
 }
 
+/// Where the items are that are compiled for tests only, with their attribute.
+fn test_items(code: &str) -> Vec<Range<usize>> {
+    let mut items = Vec::new();
+    let mut from = 0;
+    while let Some(place) = code[from..].find("#[cfg(") {
+        let start = from + place;
+        let condition = &code[start + "#[cfg(".len()..];
+        let is_test = ["test)", "all(test"]
+            .iter()
+            .any(|test| condition.starts_with(test));
+        let end = if is_test {
+            end_of_item(code, start)
+        } else {
+            start + 1
+        };
+        if is_test {
+            items.push(start..end);
+        }
+        from = end;
+    }
+    items
+}
+
 fn without_tests(code: &str) -> String {
     let mut product = code.to_owned();
-    let mut from = 0;
-    while let Some(place) = product[from..].find("#[cfg(test)]") {
-        let start = from + place;
-        let end = end_of_item(&product, start);
-        product.replace_range(start..end, &blank(&code[start..end]));
-        from = end;
+    for item in test_items(code) {
+        product.replace_range(item.clone(), &blank(&code[item]));
     }
     product
 }
@@ -488,7 +540,12 @@ fn every_dependency_has_an_owner() {
         .map(library_name)
         .collect();
     let owned: BTreeSet<String> = OWNERS.iter().map(|row| row.0.to_owned()).collect();
-    assert_eq!(needed, owned, "Cargo.toml against the owners in this test");
+    let without_owner: Vec<&String> = needed.difference(&owned).collect();
+    let without_use: Vec<&String> = owned.difference(&needed).collect();
+    assert!(
+        without_owner.is_empty() && without_use.is_empty(),
+        "not in OWNERS: {without_owner:?}; in OWNERS, but not in Cargo.toml: {without_use:?}"
+    );
 }
 
 #[test]
@@ -701,6 +758,25 @@ mod checks {
         assert_eq!(faults("src/walk/a.rs", text), ["3 cli"]);
         let text = "#[cfg(test)]\nuse crate::event;\nuse crate::cli;";
         assert_eq!(faults("src/walk/a.rs", text), ["3 cli"]);
+    }
+
+    #[test]
+    fn a_file_of_tests_is_known_by_its_declaration() {
+        let mut sources = [
+            Source::new(
+                "src/walk/mod.rs",
+                "mod a;\n#[cfg(test)]\nmod tests;\n#[cfg(unix)]\nmod b;",
+            ),
+            Source::new("src/walk/tests.rs", "use crate::cli;"),
+            Source::new("src/walk/tests/more.rs", "use crate::cli;"),
+            Source::new("src/walk/b.rs", "use crate::cli;"),
+            Source::new("src/engine/tests.rs", "use crate::cli;"),
+        ];
+        blank_test_files(&mut sources);
+        let is_product = sources
+            .each_ref()
+            .map(|source| !source.product.trim().is_empty());
+        assert_eq!(is_product, [true, false, false, true, true]);
     }
 
     fn crates(path: &str, raw: &str) -> Vec<(usize, &'static str)> {

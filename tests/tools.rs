@@ -110,7 +110,7 @@ fn digest_in(output: &[u8], algorithm: Algorithm) -> Option<Vec<u8>> {
         .split(|byte| !byte.is_ascii_alphanumeric())
         .filter(|word| word.len() == 2 * algorithm.digest_len_bytes())
         .filter_map(hex::decode)
-        .last()
+        .next_back()
 }
 
 fn agree(tool: &Tool, args: &[&str], algorithm: Algorithm) {

@@ -14,9 +14,9 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
-use crate::common::painted;
 use crate::common::process::{Finished, Running, clean_environment};
 pub(crate) use crate::common::tool;
+use crate::common::{painted, skipped};
 
 /// A file name of any bytes.
 pub(crate) fn name(bytes: &[u8]) -> OsString {
@@ -170,6 +170,18 @@ impl Tree {
     }
 }
 
+/// Whether `locale -a` lists this name; said if not.
+#[track_caller]
+pub(crate) fn has_locale(name: &str) -> bool {
+    let listed = tool("locale").and_then(|locale| locale.output(&["-a"], b""));
+    let found =
+        listed.is_some_and(|names| names.split(|b| *b == b'\n').any(|n| n == name.as_bytes()));
+    if !found {
+        skipped(&format!("locale {name} not installed"));
+    }
+    found
+}
+
 fn list(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
@@ -301,7 +313,7 @@ impl Started {
     #[track_caller]
     pub(crate) fn wait(self) -> Output {
         match self.running.wait() {
-            Ok(finished) => Output::new(&self.cmd, finished),
+            Ok(finished) => Output::new(&self.cmd, &finished),
             Err(partial) => panic!(
                 "{:?} took longer than {:?} and was killed\n{}",
                 self.cmd.args,
@@ -352,6 +364,7 @@ pub(crate) fn holds(text: &[u8], piece: &[u8]) -> bool {
 #[must_use = "nothing is compared before `check`"]
 #[derive(Debug)]
 pub(crate) struct Output {
+    program: PathBuf,
     args: Vec<OsString>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
@@ -363,10 +376,11 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    fn new(cmd: &Cmd, finished: Finished) -> Self {
+    fn new(cmd: &Cmd, finished: &Finished) -> Self {
         let tree = cmd.tree.as_os_str().as_bytes();
         let stderr = replaced(&finished.stderr, tree, b"[TREE]");
         Self {
+            program: cmd.program.clone(),
             args: cmd.args.clone(),
             stdout: replaced(&finished.stdout, tree, b"[TREE]"),
             stderr: without_times(&stderr),
@@ -447,7 +461,7 @@ fn add_piece(expected: &mut Expected, piece: &str) {
 
 impl Display for Output {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "multisum {:?}", self.args)?;
+        writeln!(f, "{:?} {:?}", self.program, self.args)?;
         f.write_str(&streams(&self.stdout, &self.stderr))?;
         match self.code {
             Some(code) => writeln!(f, "code {code}"),

@@ -1,6 +1,6 @@
 //! `multisum hash`.
 
-use crate::harness::{Tree, name, tool};
+use crate::harness::{Tree, has_locale, name};
 
 const MD5_OF_ABC: &str = "900150983cd24fb0d6963f7d28e17f72";
 const MD5_OF_NOTHING: &str = "d41d8cd98f00b204e9800998ecf8427e";
@@ -60,9 +60,12 @@ fn the_bytes_do_not_depend_on_threads_or_locale() {
         tree.cmd(args).env("LC_ALL", locale).run()
     };
     let one = run("1", "C");
-    for (threads, locale) in [("2", "C"), ("64", "C"), ("2", "tr_TR.UTF-8")] {
-        let other = run(threads, locale);
-        other.stdout(&one.stdout).stderr_any().check();
+    for threads in ["2", "64"] {
+        run(threads, "C").stdout(&one.stdout).stderr_any().check();
+    }
+    if has_locale("tr_TR.utf8") {
+        let turkish = run("2", "tr_TR.UTF-8");
+        turkish.stdout(&one.stdout).stderr_any().check();
     }
     assert_eq!(one.stdout.split(|byte| *byte == b'\n').count(), 301 * 3 + 1);
     one.stdout_any().stderr_any().check();
@@ -83,9 +86,9 @@ fn sha256sum_accepts_any_name() {
     }
     let list = tree.cmd(["hash", "-o", "SHA256SUMS"]).run();
     list.stderr_any().check();
-    if tool("sha256sum").is_some() {
-        let sha256sum = tree.tool("sha256sum", ["-c", "--strict", "--quiet", "SHA256SUMS"]);
-        sha256sum.unwrap().run().check();
+    let check = ["-c", "--strict", "--quiet", "SHA256SUMS"];
+    if let Some(sha256sum) = tree.tool("sha256sum", check) {
+        sha256sum.run().check();
     }
     let verified = tree.cmd(["verify", "SHA256SUMS"]).run();
     verified.stderr_has("verified 5 files").check();
