@@ -1,0 +1,37 @@
+# Every recipe is one or two plain commands, so that they can be typed without `just`.
+
+# Format and lints.
+check:
+    cargo fmt --all --check
+    cargo clippy --all-targets -- -D warnings
+
+fmt:
+    cargo fmt --all
+
+test:
+    cargo test
+
+# Finds what waits for a second thread that is not there.
+test-one-thread:
+    RAYON_NUM_THREADS=1 cargo test -- --test-threads=1
+
+# A tool that is not installed is a failure, not a skip.
+test-all-tools:
+    MULTISUM_REQUIRE_TOOLS=1 cargo test
+
+# One kind of test: vectors, tools, cli, layers or readme.
+test-only NAME:
+    cargo test --test {{NAME}}
+
+doc:
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
+
+bench:
+    cargo bench
+
+# Needs a nightly toolchain with the component miri.
+miri:
+    cargo +nightly miri test --lib
+
+ci:
+    .ci/run
