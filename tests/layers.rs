@@ -58,6 +58,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("signal_hook", &["src/cli/"]),
     ("tempfile", &["src/cli/"]),
     ("indicatif", &["src/report/progress.rs"]),
+    ("console", &["src/report/"]),
     (
         "serde_json",
         &[

@@ -7,7 +7,6 @@ const MD5_OF_NOTHING: &str = "d41d8cd98f00b204e9800998ecf8427e";
 const CRC32_OF_123456789: &str = "cbf43926";
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn names_are_as_typed_but_for_a_leading_dot_slash() {
     let tree = Tree::new();
     tree.file("src/main.rs", "abc");
@@ -24,7 +23,6 @@ fn names_are_as_typed_but_for_a_leading_dot_slash() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn the_order_is_by_component_and_hidden_files_are_there() {
     let tree = Tree::new();
     for path in ["a.txt", "a/b", "a/.c", "B", ".hidden"] {
@@ -37,7 +35,6 @@ fn the_order_is_by_component_and_hidden_files_are_there() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn several_algorithms_are_written_with_tags() {
     let tree = Tree::new();
     tree.file("a", "123456789");
@@ -48,7 +45,6 @@ fn several_algorithms_are_written_with_tags() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn the_bytes_do_not_depend_on_threads_or_locale() {
     let tree = Tree::new();
     for number in 0..300_usize {
@@ -72,7 +68,6 @@ fn the_bytes_do_not_depend_on_threads_or_locale() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn sha256sum_accepts_any_name() {
     let tree = Tree::new();
     for bytes in [
@@ -95,7 +90,6 @@ fn sha256sum_accepts_any_name() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn pipes_sockets_and_links_in_a_tree_are_not_opened() {
     let tree = Tree::new();
     tree.file("a", "abc")
@@ -108,7 +102,6 @@ fn pipes_sockets_and_links_in_a_tree_are_not_opened() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn standard_input_is_a_file_named_dash() {
     let output = Tree::new()
         .cmd(["hash", "-a", "md5", "-"])
@@ -121,7 +114,6 @@ fn standard_input_is_a_file_named_dash() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn a_folder_that_cannot_be_read_is_one_error_and_the_rest_is_hashed() {
     let tree = Tree::new();
     tree.file("a", "abc")
@@ -141,7 +133,6 @@ fn a_folder_that_cannot_be_read_is_one_error_and_the_rest_is_hashed() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn the_output_is_not_part_of_the_tree_and_is_not_replaced_unasked() {
     let tree = Tree::new();
     tree.file("a", "abc");

@@ -25,7 +25,6 @@ fn changed(name: &str, expected: &str, actual: &str) -> String {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn what_is_whole_is_good_and_weakness_is_named() {
     let output = verify(&listed());
     output
@@ -35,7 +34,6 @@ fn what_is_whole_is_good_and_weakness_is_named() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn a_shortened_file_is_found() {
     let tree = listed();
     tree.file("d/b", "hell");
@@ -48,7 +46,6 @@ fn a_shortened_file_is_found() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn one_flipped_bit_is_found() {
     let tree = listed();
     tree.flip("d/b", 4);
@@ -61,7 +58,6 @@ fn one_flipped_bit_is_found() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn two_swapped_files_are_both_found() {
     let tree = listed();
     tree.file("a", "hello").file("d/b", "abc");
@@ -74,7 +70,6 @@ fn two_swapped_files_are_both_found() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn a_missing_file_is_found() {
     let tree = listed();
     tree.remove("a");
@@ -87,7 +82,6 @@ fn a_missing_file_is_found() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn a_line_that_cannot_be_understood_is_never_passed_over() {
     let tree = listed();
     let list = format!("{MD5_OF_ABC}  a\n{}  d/b\n", &MD5_OF_HELLO[1..]);
@@ -101,7 +95,6 @@ fn a_line_that_cannot_be_understood_is_never_passed_over() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn an_empty_list_verifies_nothing_and_that_is_no_success() {
     let tree = listed();
     tree.file("MD5SUMS", "");
@@ -110,7 +103,6 @@ fn an_empty_list_verifies_nothing_and_that_is_no_success() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn a_file_that_cannot_be_read_outweighs_one_that_differs() {
     let tree = listed();
     tree.file("a", "").mode("d/b", 0);
@@ -128,7 +120,6 @@ fn a_file_that_cannot_be_read_outweighs_one_that_differs() {
 }
 
 #[test]
-#[ignore = "the command line is not there yet"]
 fn a_list_of_sha256sum_is_read_back() {
     let tree = Tree::new();
     tree.painted("a b", 1000).painted("back\\slash", 70_000);
