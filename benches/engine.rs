@@ -1,7 +1,10 @@
 //! Whole runs of the engine over trees in the page cache: many small files, some middling ones, one
 //! large one.
 
-#![allow(clippy::expect_used, reason = "a benchmark that cannot make its files has to die")]
+#![allow(
+    clippy::expect_used,
+    reason = "a benchmark that cannot make its files has to die"
+)]
 
 use std::fs;
 use std::path::Path;

@@ -220,3 +220,18 @@ fn an_ellipsis_is_any_text_within_a_line() {
         assert!(!line_matches(expected, actual), "{expected} {actual}");
     }
 }
+
+#[test]
+fn the_readme_lists_every_algorithm_and_format() {
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    for algorithm in multisum::Algorithm::all() {
+        let name = algorithm.to_string();
+        let listed = text
+            .split(|c: char| !c.is_alphanumeric() && c != '-')
+            .any(|word| word == name);
+        assert!(listed, "{name} is missing");
+    }
+    for format in multisum::manifest::Format::all() {
+        assert!(text.contains(&format!("`{format}`")), "{format} is missing");
+    }
+}
