@@ -6,6 +6,7 @@ pub mod error;
 pub mod event;
 pub mod hasher;
 pub mod hex;
+pub mod lanes;
 pub mod manifest;
 pub mod quote;
 pub mod relpath;
