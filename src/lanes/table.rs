@@ -52,5 +52,83 @@ pub(super) static PORTABLE: Backend = Backend {
     sha512: Some(SHA512_PORTABLE),
 };
 
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use super::*;
+    use crate::lanes::arch::x86_64::{avx2, sha_ni};
+
+    macro_rules! missing {
+        ($($feature:tt),*) => {
+            || {
+                $(if !std::arch::is_x86_feature_detected!($feature) {
+                    return Some($feature);
+                })*
+                None
+            }
+        };
+    }
+
+    #[rustfmt::skip]
+    static MD5_AVX2: &[Md5Kernel] = kernels! { Md5Kernel;
+        "avx2 3x8", 17.., 24, avx2::md5_x24;
+        "avx2 2x8",  9.., 16, avx2::md5_x16;
+        "avx2 8",    2..,  8, avx2::md5_x8;
+        "scalar",    1..,  1, portable::md5_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA1_AVX2: &[Sha1Kernel] = kernels! { Sha1Kernel;
+        "avx2 8", 2.., 8, avx2::sha1_x8;
+        "scalar", 1.., 1, portable::sha1_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA256_AVX2: &[Sha256Kernel] = kernels! { Sha256Kernel;
+        "avx2 8", 3.., 8, avx2::sha256_x8;
+        "scalar", 1.., 1, portable::sha256_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA512_AVX2: &[Sha512Kernel] = kernels! { Sha512Kernel;
+        "avx2 4", 2.., 4, avx2::sha512_x4;
+        "scalar", 1.., 1, portable::sha512_x1;
+    };
+
+    pub(super) static AVX2: Backend = Backend {
+        name: "avx2",
+        missing: missing!("avx2"),
+        md5: Some(MD5_AVX2),
+        sha1: Some(SHA1_AVX2),
+        sha256: Some(SHA256_AVX2),
+        sha512: Some(SHA512_AVX2),
+    };
+
+    #[rustfmt::skip]
+    static SHA1_NI: &[Sha1Kernel] = kernels! { Sha1Kernel;
+        "sha-ni x4", 4.., 4, sha_ni::sha1_x4;
+        "sha-ni x3", 3.., 3, sha_ni::sha1_x3;
+        "sha-ni x2", 2.., 2, sha_ni::sha1_x2;
+        "sha-ni x1", 1.., 1, sha_ni::sha1_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA256_NI: &[Sha256Kernel] = kernels! { Sha256Kernel;
+        "sha-ni x4", 4.., 4, sha_ni::sha256_x4;
+        "sha-ni x3", 3.., 3, sha_ni::sha256_x3;
+        "sha-ni x2", 2.., 2, sha_ni::sha256_x2;
+        "sha-ni x1", 1.., 1, sha_ni::sha256_x1;
+    };
+
+    pub(super) static SHA_NI: Backend = Backend {
+        name: "sha-ni",
+        missing: missing!("sha", "sse4.1", "ssse3"),
+        md5: None,
+        sha1: Some(SHA1_NI),
+        sha256: Some(SHA256_NI),
+        sha512: None,
+    };
+}
+
 /// Every backend of this build, the best first.
-pub(super) static BACKENDS: &[&Backend] = &[&PORTABLE];
+#[cfg(target_arch = "x86_64")]
+pub(super) static BACKENDS: &[&Backend] = &[&x86_64::SHA_NI, &x86_64::AVX2, &PORTABLE];
