@@ -35,21 +35,40 @@ pub(super) static CUBE_ROOTS: [u32; 64] = [
     0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
 ];
 
-/// Sixteen steps; the state is not moved, the roles of its words are, and after sixteen steps every
-/// word has its role back.
+/// One step from `$input`, the sum of a word and its constant. The state is not moved; the roles of its
+/// words are, by one a step.
+macro_rules! sha256_step {
+    ($v:ident, $state:ident, $step:expr, $input:expr) => {
+        let (a, b, c, d, e, f, g, h) = (
+            (16 - $step) % 8,
+            (17 - $step) % 8,
+            (18 - $step) % 8,
+            (19 - $step) % 8,
+            (20 - $step) % 8,
+            (21 - $step) % 8,
+            (22 - $step) % 8,
+            (23 - $step) % 8,
+        );
+        let sum = $v::barrier($v::add($state[h], $input));
+        let (e_, a_) = ($state[e], $state[a]);
+        let sum = $v::add(sum, $v::choose(e_, $state[f], $state[g]));
+        let sum = $v::add(
+            sum,
+            $v::xor3($v::rotl::<26, 6>(e_), $v::rotl::<21, 11>(e_), $v::rotl::<7, 25>(e_)),
+        );
+        $state[d] = $v::add($state[d], sum);
+        let sum = $v::add(sum, $v::majority(a_, $state[b], $state[c]));
+        $state[h] = $v::add(
+            sum,
+            $v::xor3($v::rotl::<30, 2>(a_), $v::rotl::<19, 13>(a_), $v::rotl::<10, 22>(a_)),
+        );
+    };
+}
+
+/// Sixteen steps, after which every word of the state has its role back.
 macro_rules! sha256_sixteen {
     ($v:ident, $state:ident, $words:ident, $first:expr, $expand:literal, [$($step:literal)*]) => {
         $(
-            let (a, b, c, d, e, f, g, h) = (
-                (16 - $step) % 8,
-                (17 - $step) % 8,
-                (18 - $step) % 8,
-                (19 - $step) % 8,
-                (20 - $step) % 8,
-                (21 - $step) % 8,
-                (22 - $step) % 8,
-                (23 - $step) % 8,
-            );
             if $expand {
                 let (old, late) = ($words[($step + 1) % 16], $words[($step + 14) % 16]);
                 let sum = $v::add($words[$step], $words[($step + 9) % 16]);
@@ -60,19 +79,7 @@ macro_rules! sha256_sixteen {
                 );
             }
             let constant = $v::splat($crate::lanes::sha256::CUBE_ROOTS[$first + $step]);
-            let sum = $v::barrier($v::add($v::add($state[h], constant), $words[$step]));
-            let (e_, a_) = ($state[e], $state[a]);
-            let sum = $v::add(sum, $v::choose(e_, $state[f], $state[g]));
-            let sum = $v::add(
-                sum,
-                $v::xor3($v::rotl::<26, 6>(e_), $v::rotl::<21, 11>(e_), $v::rotl::<7, 25>(e_)),
-            );
-            $state[d] = $v::add($state[d], sum);
-            let sum = $v::add(sum, $v::majority(a_, $state[b], $state[c]));
-            $state[h] = $v::add(
-                sum,
-                $v::xor3($v::rotl::<30, 2>(a_), $v::rotl::<19, 13>(a_), $v::rotl::<10, 22>(a_)),
-            );
+            $crate::lanes::sha256::sha256_step!($v, $state, $step, $v::add($words[$step], constant));
         )*
     };
 }
@@ -120,4 +127,4 @@ macro_rules! sha256_kernel {
     };
 }
 
-pub(super) use {sha256_kernel, sha256_rounds, sha256_sixteen};
+pub(super) use {sha256_kernel, sha256_rounds, sha256_sixteen, sha256_step};

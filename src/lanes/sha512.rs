@@ -55,21 +55,40 @@ pub(super) static CUBE_ROOTS: [u64; 80] = [
     0x4cc5_d4be_cb3e_42b6, 0x597f_299c_fc65_7e2a, 0x5fcb_6fab_3ad6_faec, 0x6c44_198c_4a47_5817,
 ];
 
-/// Sixteen steps; the state is not moved, the roles of its words are, and after sixteen steps every
-/// word has its role back.
+/// One step from `$input`, the sum of a word and its constant. The state is not moved; the roles of its
+/// words are, by one a step.
+macro_rules! sha512_step {
+    ($v:ident, $state:ident, $step:expr, $input:expr) => {
+        let (a, b, c, d, e, f, g, h) = (
+            (16 - $step) % 8,
+            (17 - $step) % 8,
+            (18 - $step) % 8,
+            (19 - $step) % 8,
+            (20 - $step) % 8,
+            (21 - $step) % 8,
+            (22 - $step) % 8,
+            (23 - $step) % 8,
+        );
+        let sum = $v::barrier($v::add($state[h], $input));
+        let (e_, a_) = ($state[e], $state[a]);
+        let sum = $v::add(sum, $v::choose(e_, $state[f], $state[g]));
+        let sum = $v::add(
+            sum,
+            $v::xor3($v::rotl::<50, 14>(e_), $v::rotl::<46, 18>(e_), $v::rotl::<23, 41>(e_)),
+        );
+        $state[d] = $v::add($state[d], sum);
+        let sum = $v::add(sum, $v::majority(a_, $state[b], $state[c]));
+        $state[h] = $v::add(
+            sum,
+            $v::xor3($v::rotl::<36, 28>(a_), $v::rotl::<30, 34>(a_), $v::rotl::<25, 39>(a_)),
+        );
+    };
+}
+
+/// Sixteen steps, after which every word of the state has its role back.
 macro_rules! sha512_sixteen {
     ($v:ident, $state:ident, $words:ident, $first:expr, $expand:literal, [$($step:literal)*]) => {
         $(
-            let (a, b, c, d, e, f, g, h) = (
-                (16 - $step) % 8,
-                (17 - $step) % 8,
-                (18 - $step) % 8,
-                (19 - $step) % 8,
-                (20 - $step) % 8,
-                (21 - $step) % 8,
-                (22 - $step) % 8,
-                (23 - $step) % 8,
-            );
             if $expand {
                 let (old, late) = ($words[($step + 1) % 16], $words[($step + 14) % 16]);
                 let sum = $v::add($words[$step], $words[($step + 9) % 16]);
@@ -80,19 +99,7 @@ macro_rules! sha512_sixteen {
                 );
             }
             let constant = $v::splat($crate::lanes::sha512::CUBE_ROOTS[$first + $step]);
-            let sum = $v::barrier($v::add($v::add($state[h], constant), $words[$step]));
-            let (e_, a_) = ($state[e], $state[a]);
-            let sum = $v::add(sum, $v::choose(e_, $state[f], $state[g]));
-            let sum = $v::add(
-                sum,
-                $v::xor3($v::rotl::<50, 14>(e_), $v::rotl::<46, 18>(e_), $v::rotl::<23, 41>(e_)),
-            );
-            $state[d] = $v::add($state[d], sum);
-            let sum = $v::add(sum, $v::majority(a_, $state[b], $state[c]));
-            $state[h] = $v::add(
-                sum,
-                $v::xor3($v::rotl::<36, 28>(a_), $v::rotl::<30, 34>(a_), $v::rotl::<25, 39>(a_)),
-            );
+            $crate::lanes::sha512::sha512_step!($v, $state, $step, $v::add($words[$step], constant));
         )*
     };
 }
@@ -140,4 +147,4 @@ macro_rules! sha512_kernel {
     };
 }
 
-pub(super) use {sha512_kernel, sha512_rounds, sha512_sixteen};
+pub(super) use {sha512_kernel, sha512_rounds, sha512_sixteen, sha512_step};

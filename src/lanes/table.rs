@@ -23,24 +23,22 @@ macro_rules! kernels {
 
 #[rustfmt::skip]
 pub(super) static MD5_PORTABLE: &[Md5Kernel] = kernels! { Md5Kernel;
-    "portable x4", 3.., 4, portable::md5_x4;
-    "portable x1", 1.., 1, portable::md5_x1;
+    "portable", 1.., 1, portable::md5_x1;
 };
 
 #[rustfmt::skip]
 pub(super) static SHA1_PORTABLE: &[Sha1Kernel] = kernels! { Sha1Kernel;
-    "portable x4", 3.., 4, portable::sha1_x4;
-    "portable x1", 1.., 1, portable::sha1_x1;
+    "portable", 1.., 1, portable::sha1_x1;
 };
 
 #[rustfmt::skip]
 pub(super) static SHA256_PORTABLE: &[Sha256Kernel] = kernels! { Sha256Kernel;
-    "portable x1", 1.., 1, portable::sha256_x1;
+    "portable", 1.., 1, portable::sha256_x1;
 };
 
 #[rustfmt::skip]
 pub(super) static SHA512_PORTABLE: &[Sha512Kernel] = kernels! { Sha512Kernel;
-    "portable x1", 1.., 1, portable::sha512_x1;
+    "portable", 1.., 1, portable::sha512_x1;
 };
 
 pub(super) static PORTABLE: Backend = Backend {
@@ -55,7 +53,7 @@ pub(super) static PORTABLE: Backend = Backend {
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use super::*;
-    use crate::lanes::arch::x86_64::{avx2, sha_ni};
+    use crate::lanes::arch::x86_64::{avx2, sha_ni, single};
 
     macro_rules! missing {
         ($($feature:tt),*) => {
@@ -73,30 +71,30 @@ mod x86_64 {
         "avx2 3x8", 17.., 24, avx2::md5_x24;
         "avx2 2x8",  9.., 16, avx2::md5_x16;
         "avx2 8",    2..,  8, avx2::md5_x8;
-        "scalar",    1..,  1, portable::md5_x1;
+        "bmi",       1..,  1, single::md5_x1;
     };
 
     #[rustfmt::skip]
     static SHA1_AVX2: &[Sha1Kernel] = kernels! { Sha1Kernel;
         "avx2 8", 2.., 8, avx2::sha1_x8;
-        "scalar", 1.., 1, portable::sha1_x1;
+        "bmi",    1.., 1, single::sha1_x1;
     };
 
     #[rustfmt::skip]
     static SHA256_AVX2: &[Sha256Kernel] = kernels! { Sha256Kernel;
         "avx2 8", 3.., 8, avx2::sha256_x8;
-        "scalar", 1.., 1, portable::sha256_x1;
+        "bmi",    1.., 1, single::sha256_x1;
     };
 
     #[rustfmt::skip]
     static SHA512_AVX2: &[Sha512Kernel] = kernels! { Sha512Kernel;
         "avx2 4", 2.., 4, avx2::sha512_x4;
-        "scalar", 1.., 1, portable::sha512_x1;
+        "avx2 1", 1.., 1, single::sha512_x1;
     };
 
     pub(super) static AVX2: Backend = Backend {
         name: "avx2",
-        missing: missing!("avx2"),
+        missing: missing!("avx2", "bmi1", "bmi2"),
         md5: Some(MD5_AVX2),
         sha1: Some(SHA1_AVX2),
         sha256: Some(SHA256_AVX2),

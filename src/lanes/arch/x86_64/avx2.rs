@@ -87,10 +87,9 @@ macro_rules! operations {
         #[inline]
         #[target_feature(enable = "avx2")]
         pub(super) fn majority(a: V, b: V, c: V) -> V {
-            _mm256_or_si256(
-                _mm256_and_si256(a, b),
-                _mm256_and_si256(c, _mm256_or_si256(a, b)),
-            )
+            // `a ^ b` is the next step's `b ^ c`.
+            let (ab, bc) = (_mm256_xor_si256(a, b), _mm256_xor_si256(b, c));
+            _mm256_xor_si256(b, _mm256_and_si256(ab, bc))
         }
 
         /// `a ^ (b | !c)`.
