@@ -101,3 +101,15 @@ fn lanes(bencher: Bencher<'_, '_>, case: &Case) {
             case.lanes.advance(&mut streams);
         });
 }
+
+/// One message under several algorithms.
+#[divan::bench(args = [2, 3, 4])]
+fn together(bencher: Bencher<'_, '_>, algorithms: usize) {
+    let chunk = vec![0x5a; CHUNK_BYTES];
+    let chosen = ALGORITHMS[..algorithms].iter();
+    let mut states: Vec<_> = chosen.filter_map(|&algorithm| LaneState::new(algorithm)).collect();
+    let lanes = Lanes::detect();
+    bencher
+        .counter(BytesCount::new(chunk.len()))
+        .bench_local(|| lanes.advance_together(&mut states, black_box(&chunk), false));
+}

@@ -8,11 +8,12 @@ use std::sync::OnceLock;
 use crate::algorithm::Algorithm;
 
 use super::kernel::{
-    Bank, Inputs, Kernel, MD5_LANES, SHA1_LANES, SHA256_LANES, SHA512_LANES,
+    Bank, Inputs, Kernel, MD5_LANES, SHA1_LANES, SHA256_LANES, SHA512_LANES, Stitched,
 };
 use super::schedule;
 use super::state::{Family, LaneState, Stream};
 use super::table::{self, BACKENDS, Backend};
+use super::together::Group;
 
 /// The kernels of one family that the CPU is known to run, widest first.
 pub(super) struct Plan<T: 'static, const WORDS: usize, const BLOCK: usize, const LANES: usize>(
@@ -91,6 +92,7 @@ pub struct Lanes {
     sha1: Plan<u32, 5, 64, SHA1_LANES>,
     sha256: Plan<u32, 8, 64, SHA256_LANES>,
     sha512: Plan<u64, 8, 128, SHA512_LANES>,
+    stitched: Option<Stitched>,
 }
 
 /// Why a backend cannot be used.
@@ -158,6 +160,7 @@ impl Lanes {
             sha1: Plan(table::SHA1_PORTABLE),
             sha256: Plan(table::SHA256_PORTABLE),
             sha512: Plan(table::SHA512_PORTABLE),
+            stitched: None,
         }
     }
 
@@ -194,6 +197,9 @@ impl Lanes {
         }
         if let Some(kernels) = backend.sha512 {
             self.sha512 = Plan(kernels);
+        }
+        if backend.stitched.is_some() {
+            self.stitched = backend.stitched;
         }
     }
 
@@ -252,6 +258,38 @@ impl Lanes {
         family!(sha1, Sha1);
         family!(sha256, Sha256);
         family!(sha512, Sha512);
+    }
+
+    /// Hashes one chunk of one message under several algorithms, one state each.
+    ///
+    /// MD5 with SHA-1 and SHA-256, or either of them, goes through one kernel if the CPU has the SHA
+    /// instructions; everything else is done in turn. The states need not have seen the same bytes
+    /// before.
+    pub fn advance_together(&self, states: &mut [LaneState], chunk: &[u8], last: bool) {
+        let mut group = Group::default();
+        for state in states {
+            if let Some(state) = group.take(state) {
+                self.advance_one(state, chunk, last);
+            }
+        }
+        let (head, blocks, tail) = group.split(chunk);
+        if let Some(run) = self.stitched
+            && group.members().count() > 1
+            && !blocks.is_empty()
+        {
+            group.members().for_each(|state| self.advance_one(state, head, false));
+            // SAFETY: as with plans, the features that the kernel needs were detected.
+            group.hash(blocks, |md5, sha1, sha256| unsafe {
+                run(md5, sha1, sha256, blocks);
+            });
+            group.members().for_each(|state| self.advance_one(state, tail, last));
+        } else {
+            group.members().for_each(|state| self.advance_one(state, chunk, last));
+        }
+    }
+
+    fn advance_one(&self, state: &mut LaneState, chunk: &[u8], last: bool) {
+        self.advance(&mut [Stream { state, chunk, last }]);
     }
 }
 

@@ -34,3 +34,7 @@ pub(super) type Md5Kernel = Kernel<u32, 4, 64, MD5_LANES>;
 pub(super) type Sha1Kernel = Kernel<u32, 5, 64, SHA1_LANES>;
 pub(super) type Sha256Kernel = Kernel<u32, 8, 64, SHA256_LANES>;
 pub(super) type Sha512Kernel = Kernel<u64, 8, 128, SHA512_LANES>;
+
+/// Advances MD5 and, where they are given, SHA-1 and SHA-256 over the same blocks.
+pub(super) type Stitched =
+    unsafe fn(&mut [u32; 4], Option<&mut [u32; 5]>, Option<&mut [u32; 8]>, &[[u8; 64]]);

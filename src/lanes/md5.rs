@@ -63,48 +63,45 @@ macro_rules! md5_step {
     };
 }
 
-/// Four rows of four steps, which share a mixing function: `step -> word` for each.
-macro_rules! md5_round {
-    ($v:ident, $state:ident, $words:ident, $groups:tt, $mix:ident,
-     [$(($left:literal, $right:literal))*], $step:ident => $word:expr, $round:literal) => {
-        $crate::lanes::md5::md5_round!(@ $v, $state, $words, $groups, $mix, [$(($left, $right))*], $step => $word, $round,
-            [0 4 8 12]);
-    };
-    (@ $v:ident, $state:ident, $words:ident, $groups:tt, $mix:ident,
-     $shifts:tt, $step:ident => $word:expr, $round:literal, [$($row:literal)*]) => {
-        $($crate::lanes::md5::md5_round!(@ row $v, $state, $words, $groups, $mix, $shifts, $step => $word,
-            16 * $round + $row);)*
-    };
-    (@ row $v:ident, $state:ident, $words:ident, $groups:tt, $mix:ident,
-     [($l0:literal, $r0:literal) ($l1:literal, $r1:literal)
-      ($l2:literal, $r2:literal) ($l3:literal, $r3:literal)],
-     $step:ident => $word:expr, $first:expr) => {
-        const { assert!($l0 + $r0 == 32 && $l1 + $r1 == 32 && $l2 + $r2 == 32 && $l3 + $r3 == 32) };
-        $crate::lanes::md5::md5_round!(@ one $v, $state, $words, $groups, $mix, $step => $word, $first, $l0, $r0);
-        $crate::lanes::md5::md5_round!(@ one $v, $state, $words, $groups, $mix, $step => $word, $first + 1, $l1, $r1);
-        $crate::lanes::md5::md5_round!(@ one $v, $state, $words, $groups, $mix, $step => $word, $first + 2, $l2, $r2);
-        $crate::lanes::md5::md5_round!(@ one $v, $state, $words, $groups, $mix, $step => $word, $first + 3, $l3, $r3);
-    };
-    (@ one $v:ident, $state:ident, $words:ident, $groups:tt, $mix:ident,
-     $step:ident => $word:expr, $at:expr, $left:literal, $right:literal) => {
-        let $step: usize = $at;
-        $crate::lanes::md5::md5_step!(
-            $v, $state, $words, $groups, $mix, $at, $word, $left, $right
-        );
+/// Four steps, after which every word of the state has its role back; then `$after`, which may use the
+/// row's number, from 0 to 15, as the constant `$row`.
+macro_rules! md5_row {
+    ($v:ident, $state:ident, $words:ident, $groups:tt, $row:ident => $after:block, $number:expr,
+     $mix:ident, [$(($index:literal, $left:literal, $right:literal))*], $step:ident => $word:expr) => {
+        $(
+            let $step: usize = 4 * $number + $index;
+            $crate::lanes::md5::md5_step!(
+                $v, $state, $words, $groups, $mix, $step, $word, $left, $right
+            );
+        )*
+        {
+            #[allow(dead_code, reason = "not everybody has something to do between rows")]
+            const $row: usize = $number;
+            $after
+        }
     };
 }
 
 /// The 64 steps over `$state[group][word]`, with the block in `$words[group][word]`.
+///
+/// `ROW => { … }` is done after every fourth step.
 macro_rules! md5_rounds {
-    ($v:ident, $state:ident, $words:ident, $groups:tt) => {
-        $crate::lanes::md5::md5_round!($v, $state, $words, $groups, f,
-            [(7, 25) (12, 20) (17, 15) (22, 10)], step => step, 0);
-        $crate::lanes::md5::md5_round!($v, $state, $words, $groups, g,
-            [(5, 27) (9, 23) (14, 18) (20, 12)], step => 5 * step + 1, 1);
-        $crate::lanes::md5::md5_round!($v, $state, $words, $groups, h,
-            [(4, 28) (11, 21) (16, 16) (23, 9)], step => 3 * step + 5, 2);
-        $crate::lanes::md5::md5_round!($v, $state, $words, $groups, i,
-            [(6, 26) (10, 22) (15, 17) (21, 11)], step => 7 * step, 3);
+    ($v:ident, $state:ident, $words:ident, $groups:tt, $row:ident => $after:block) => {
+        $crate::lanes::md5::md5_rounds!(@ $v, $state, $words, $groups, $row => $after, [0 1 2 3], f,
+            [(0, 7, 25) (1, 12, 20) (2, 17, 15) (3, 22, 10)], step => step);
+        $crate::lanes::md5::md5_rounds!(@ $v, $state, $words, $groups, $row => $after, [4 5 6 7], g,
+            [(0, 5, 27) (1, 9, 23) (2, 14, 18) (3, 20, 12)], step => 5 * step + 1);
+        $crate::lanes::md5::md5_rounds!(@ $v, $state, $words, $groups, $row => $after, [8 9 10 11], h,
+            [(0, 4, 28) (1, 11, 21) (2, 16, 16) (3, 23, 9)], step => 3 * step + 5);
+        $crate::lanes::md5::md5_rounds!(@ $v, $state, $words, $groups, $row => $after, [12 13 14 15], i,
+            [(0, 6, 26) (1, 10, 22) (2, 15, 17) (3, 21, 11)], step => 7 * step);
+    };
+    (@ $v:ident, $state:ident, $words:ident, $groups:tt, $row:ident => $after:block,
+     [$($number:literal)*], $mix:ident, $shifts:tt, $step:ident => $word:expr) => {
+        $(
+            $crate::lanes::md5::md5_row!($v, $state, $words, $groups, $row => $after, $number,
+                $mix, $shifts, $step => $word);
+        )*
     };
 }
 
@@ -125,7 +122,7 @@ macro_rules! md5_kernel {
             for block in 0..blocks {
                 let words = [$($v::load_le(inputs, $group * $v::LANES, block)),*];
                 let before = state;
-                $crate::lanes::md5::md5_rounds!($v, state, words, [$($group)*]);
+                $crate::lanes::md5::md5_rounds!($v, state, words, [$($group)*], ROW => {});
                 $(for word in 0..4 {
                     state[$group][word] = $v::add(state[$group][word], before[$group][word]);
                 })*
@@ -137,4 +134,4 @@ macro_rules! md5_kernel {
     };
 }
 
-pub(super) use {md5_kernel, md5_round, md5_rounds, md5_step};
+pub(super) use {md5_kernel, md5_rounds, md5_row, md5_step};

@@ -23,6 +23,7 @@ mod sha256;
 mod sha512;
 mod state;
 mod table;
+mod together;
 #[cfg(test)]
 mod tests;
 

@@ -52,11 +52,21 @@ impl<T: Copy, const WORDS: usize, const BLOCK: usize> Core<T, WORDS, BLOCK> {
         self.order
     }
 
+    /// How many bytes are missing to a whole block; none if the message is at a block's edge.
+    pub(super) fn missing_bytes(&self) -> usize {
+        (BLOCK - self.buffered_bytes) % BLOCK
+    }
+
+    /// Counts bytes that were hashed by somebody else.
+    pub(super) fn count(&mut self, bytes: usize) {
+        self.length_bytes = self.length_bytes.wrapping_add(bytes as u64);
+    }
+
     /// Counts the chunk and completes the buffered block from it.
     ///
     /// Gives what is left of the chunk, and whether the buffer's first block is now whole.
     pub(super) fn begin<'c>(&mut self, chunk: &'c [u8]) -> (&'c [u8], bool) {
-        self.length_bytes = self.length_bytes.wrapping_add(chunk.len() as u64);
+        self.count(chunk.len());
         if self.buffered_bytes == 0 {
             return (chunk, false);
         }

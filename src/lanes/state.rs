@@ -16,6 +16,18 @@ pub(super) enum Family {
     Sha512(Core<u64, 8, 128>),
 }
 
+impl Family {
+    /// How many bytes are missing to a whole block; none at a block's edge.
+    pub(super) fn missing_bytes(&self) -> usize {
+        match self {
+            Self::Md5(core) => core.missing_bytes(),
+            Self::Sha1(core) => core.missing_bytes(),
+            Self::Sha256(core) => core.missing_bytes(),
+            Self::Sha512(core) => core.missing_bytes(),
+        }
+    }
+}
+
 /// One message of MD5, SHA-1 or a SHA-2: state words, the bytes of an unfinished block, and the length.
 ///
 /// Fed by [`Lanes::advance`], together with other messages, or by [`Lanes::advance_together`].

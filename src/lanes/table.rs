@@ -1,7 +1,7 @@
 //! The table of choice: algorithm × backend × number of messages.
 
 use super::arch::portable;
-use super::kernel::{Kernel, Md5Kernel, Sha1Kernel, Sha256Kernel, Sha512Kernel};
+use super::kernel::{Kernel, Md5Kernel, Sha1Kernel, Sha256Kernel, Sha512Kernel, Stitched};
 
 /// The kernels that need the same instructions. A family that is `None` is left to another backend.
 #[derive(Debug)]
@@ -13,6 +13,8 @@ pub(super) struct Backend {
     pub(super) sha1: Option<&'static [Sha1Kernel]>,
     pub(super) sha256: Option<&'static [Sha256Kernel]>,
     pub(super) sha512: Option<&'static [Sha512Kernel]>,
+    /// For one message under MD5 and SHA-1 or SHA-256.
+    pub(super) stitched: Option<Stitched>,
 }
 
 macro_rules! kernels {
@@ -48,12 +50,13 @@ pub(super) static PORTABLE: Backend = Backend {
     sha1: Some(SHA1_PORTABLE),
     sha256: Some(SHA256_PORTABLE),
     sha512: Some(SHA512_PORTABLE),
+    stitched: None,
 };
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use super::*;
-    use crate::lanes::arch::x86_64::{avx2, sha_ni, single};
+    use crate::lanes::arch::x86_64::{avx2, sha_ni, single, stitched};
 
     macro_rules! missing {
         ($($feature:tt),*) => {
@@ -99,6 +102,7 @@ mod x86_64 {
         sha1: Some(SHA1_AVX2),
         sha256: Some(SHA256_AVX2),
         sha512: Some(SHA512_AVX2),
+        stitched: None,
     };
 
     #[rustfmt::skip]
@@ -124,6 +128,7 @@ mod x86_64 {
         sha1: Some(SHA1_NI),
         sha256: Some(SHA256_NI),
         sha512: None,
+        stitched: Some(stitched::md5_sha1_sha256),
     };
 }
 

@@ -63,6 +63,20 @@ impl Random {
     }
 }
 
+/// Given by the variable `MULTISUM_SEED`, else by the clock; always printed.
+fn seed() -> u64 {
+    let given = std::env::var("MULTISUM_SEED").ok();
+    let seed = given.map_or_else(clock, |seed| seed.parse().unwrap());
+    note(&format!("MULTISUM_SEED={seed}"));
+    seed
+}
+
+fn clock() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    // Never zero, from which xorshift does not move.
+    now.unwrap().as_micros() as u64 | 1
+}
+
 /// Bytes with a cycle of 251, a prime, so that swapped blocks show.
 fn painted(len: usize) -> Vec<u8> {
     (0..=250).cycle().take(len).collect()
@@ -135,8 +149,7 @@ fn every_number_of_streams_with_unequal_lengths_and_addresses() {
 
 #[test]
 fn random_batches_in_random_chunks() {
-    let seed = std::env::var("MULTISUM_SEED").ok().map_or(0x5eed_0001, |seed| seed.parse().unwrap());
-    note(&format!("MULTISUM_SEED={seed}"));
+    let seed = seed();
     let mut random = Random(seed);
     let batches = match (cfg!(miri), cfg!(debug_assertions)) {
         (true, _) => 1,
@@ -194,6 +207,52 @@ fn random_batch(lanes: Lanes, random: &mut Random, data: &[u8], what: &str) {
     }
     let got: Vec<_> = states.iter_mut().map(LaneState::finish).collect();
     assert_eq!(got, expected, "{what}");
+}
+
+/// Every set of algorithms over one message in random chunks, some states a few bytes ahead of others.
+#[test]
+fn algorithms_together_agree_with_each_alone() {
+    let seed = seed();
+    let mut random = Random(seed);
+    let data = painted(5000);
+    for lanes in backends() {
+        for set in 1..1 << FAMILIES.len() {
+            let message = &data[..random.below(if cfg!(miri) { 300 } else { 5000 })];
+            let chosen = FAMILIES.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1);
+            let mut states: Vec<_> =
+                chosen.filter_map(|(_, &algorithm)| LaneState::new(algorithm)).collect();
+            // The first begins elsewhere, so that blocks do not fall together.
+            let odd = random.below(2) == 0;
+            if odd {
+                let chunk = &b"ahead"[..];
+                lanes.advance(&mut [Stream { state: &mut states[0], chunk, last: false }]);
+            }
+            let mut rest = message;
+            while !rest.is_empty() {
+                let (chunk, after) = rest.split_at(1 + random.below(rest.len()));
+                rest = after;
+                lanes.advance_together(&mut states, chunk, rest.is_empty());
+            }
+            for (i, state) in states.iter_mut().enumerate() {
+                let ahead = if odd && i == 0 { &b"ahead"[..] } else { b"" };
+                let expected = expected(state.algorithm(), &[ahead, message].concat());
+                assert_eq!(state.finish(), expected, "seed {seed}, {lanes:?}, {set:b}");
+            }
+        }
+    }
+}
+
+/// A state whose last chunk was hashed begins anew, here as in `advance`.
+#[test]
+fn together_begins_anew_after_the_last_chunk() {
+    for lanes in backends() {
+        let mut states = FAMILIES.map(|algorithm| LaneState::new(algorithm).unwrap());
+        lanes.advance_together(&mut states, &painted(70), true);
+        lanes.advance_together(&mut states, &painted(130), true);
+        for mut state in states {
+            assert_eq!(state.finish(), expected(state.algorithm(), &painted(130)));
+        }
+    }
 }
 
 #[test]

@@ -3,3 +3,4 @@
 pub(in crate::lanes) mod avx2;
 pub(in crate::lanes) mod sha_ni;
 pub(in crate::lanes) mod single;
+pub(in crate::lanes) mod stitched;

@@ -71,30 +71,37 @@ impl State256 {
         }
     }
 
-    /// Four rounds; `words` are the block's last sixteen expanded words, of which the fourth quarter is
-    /// the newest. `group` is a sixteenth of the 64 rounds.
+    /// Two rounds from the lower two sums of word and constant.
     #[inline]
     #[target_feature(enable = "sha,sse4.1,ssse3")]
-    pub(super) fn four_rounds(&mut self, words: &mut [__m128i; 4], group: usize) {
-        let at = group % 4;
-        if group >= 4 {
-            let w1 = words[(at + 1) % 4];
-            let w2 = words[(at + 2) % 4];
-            let w3 = words[(at + 3) % 4];
-            let sum = _mm_add_epi32(
-                _mm_sha256msg1_epu32(words[at], w1),
-                _mm_alignr_epi8::<4>(w3, w2),
-            );
-            words[at] = _mm_sha256msg2_epu32(sum, w3);
-        }
-        let sum = _mm_add_epi32(words[at], load_constants(4 * group));
-        let cdgh = _mm_sha256rnds2_epu32(self.cdgh, self.abef, sum);
-        self.cdgh = self.abef;
-        self.abef = cdgh;
-        let abef = _mm_sha256rnds2_epu32(self.cdgh, self.abef, _mm_shuffle_epi32::<0x0e>(sum));
+    pub(super) fn two_rounds(&mut self, sums: __m128i) {
+        let abef = _mm_sha256rnds2_epu32(self.cdgh, self.abef, sums);
         self.cdgh = self.abef;
         self.abef = abef;
     }
+}
+
+/// The sums of word and constant for four rounds, of which `group` is the number, from 0 to 15.
+///
+/// `words` are the last sixteen words of the expanded block, in a ring of four.
+#[inline]
+#[target_feature(enable = "sha,sse4.1,ssse3")]
+pub(super) fn sums_256(words: &mut [__m128i; 4], group: usize) -> __m128i {
+    let at = group % 4;
+    if group >= 4 {
+        let (w1, w2, w3) = (words[(at + 1) % 4], words[(at + 2) % 4], words[(at + 3) % 4]);
+        let mixed = _mm_sha256msg1_epu32(words[at], w1);
+        let sum = _mm_add_epi32(mixed, _mm_alignr_epi8::<4>(w3, w2));
+        words[at] = _mm_sha256msg2_epu32(sum, w3);
+    }
+    _mm_add_epi32(words[at], load_constants(4 * group))
+}
+
+/// The upper two of four sums, brought to the place from which rounds take them.
+#[inline]
+#[target_feature(enable = "sha,sse4.1,ssse3")]
+pub(super) fn upper(sums: __m128i) -> __m128i {
+    _mm_shuffle_epi32::<0x0e>(sums)
 }
 
 /// The sixteen words of a SHA-256 block.
@@ -140,8 +147,15 @@ fn sha256<const N: usize>(
             words[lane] = load_block_256(&inputs[lane][block]);
         }
         groups!(GROUP in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] {
+            let mut sums = [_mm_setzero_si128(); N];
             for lane in 0..N {
-                states[lane].four_rounds(&mut words[lane], GROUP);
+                sums[lane] = sums_256(&mut words[lane], GROUP);
+            }
+            for lane in 0..N {
+                states[lane].two_rounds(sums[lane]);
+            }
+            for lane in 0..N {
+                states[lane].two_rounds(upper(sums[lane]));
             }
         });
         for lane in 0..N {

@@ -5,9 +5,9 @@
 
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_loadu_si128, _mm256_add_epi64, _mm256_alignr_epi8,
-    _mm256_broadcastsi128_si256, _mm256_castsi128_si256, _mm256_inserti128_si256, _mm256_setr_epi8,
+    _mm256_broadcastsi128_si256, _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_inserti128_si256, _mm_storeu_si128, _mm256_setr_epi8,
     _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
-    _mm256_storeu_si256, _mm256_xor_si256,
+    _mm256_xor_si256,
 };
 
 use crate::lanes::arch::portable::{u32x1, u64x1};
@@ -31,21 +31,20 @@ fn load_16(bytes: &[u8; 16]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// The constants of steps `2 * pair` and the next, twice.
+/// The constants of two steps, twice.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn constants(pair: usize) -> Pair {
-    let words: &[u64; 2] = &CUBE_ROOTS.as_chunks().0[pair];
+fn both(constants: &[u64; 2]) -> Pair {
     // SAFETY: the array has 16 bytes, and the load needs no alignment.
-    let words = unsafe { _mm_loadu_si128(words.as_ptr().cast()) };
-    _mm256_broadcastsi128_si256(words)
+    let constants = unsafe { _mm_loadu_si128(constants.as_ptr().cast()) };
+    _mm256_broadcastsi128_si256(constants)
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store(to: &mut [u64; 4], value: Pair) {
-    // SAFETY: the array has 32 bytes, and the store needs no alignment.
-    unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), value) }
+fn store(to: &mut [u64; 2], value: __m128i) {
+    // SAFETY: the array has 16 bytes, and the store needs no alignment.
+    unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), value) }
 }
 
 #[inline]
@@ -97,21 +96,21 @@ fn xor5(a: Pair, b: Pair, c: Pair, d: Pair, e: Pair) -> Pair {
     _mm256_xor_si256(_mm256_xor_si256(ab, _mm256_xor_si256(c, d)), e)
 }
 
-/// Steps 0 to 15 of a block from the sums of words and constants; `half` 0 is the first block.
+/// Sixteen steps from the sums of words and constants; after those of each pair comes `$after`.
 macro_rules! sixteen {
-    ($state:ident, $sums:expr, $half:expr, $pair:ident => $between:block) => {
-        sixteen!(@ $state, $sums, $half, $pair => $between,
+    ($state:ident, $sums:expr, $pair:ident => $after:block) => {
+        sixteen!(@ $state, $sums, $pair => $after,
             [(0, 0, 1) (1, 2, 3) (2, 4, 5) (3, 6, 7) (4, 8, 9) (5, 10, 11) (6, 12, 13) (7, 14, 15)]);
     };
-    (@ $state:ident, $sums:expr, $half:expr, $pair:ident => $between:block,
+    (@ $state:ident, $sums:expr, $pair:ident => $after:block,
      [$(($at:literal, $even:literal, $odd:literal))*]) => {
         $(
+            sha512_step!(u64x1, $state, $even, $sums[$at][0]);
+            sha512_step!(u64x1, $state, $odd, $sums[$at][1]);
             {
                 let $pair: usize = $at;
-                $between
+                $after
             }
-            sha512_step!(u64x1, $state, $even, $sums[$at][2 * $half]);
-            sha512_step!(u64x1, $state, $odd, $sums[$at][2 * $half + 1]);
         )*
     };
 }
@@ -121,28 +120,44 @@ macro_rules! sixteen {
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn two_blocks(mut state: [u64; 8], blocks: &[[u8; 128]; 2]) -> [u64; 8] {
-    let mut sums = [[[0; 4]; 8]; 5];
+    let constants: &[[[u64; 2]; 8]; 5] = &CONSTANTS;
+    let mut now = [[0; 2]; 8];
+    let mut later = [[[0; 2]; 8]; 5];
     let mut pairs = load_pairs(blocks);
     for pair in 0..8 {
-        store(&mut sums[0][pair], _mm256_add_epi64(pairs[pair], constants(pair)));
+        let sum = _mm256_add_epi64(pairs[pair], both(&constants[0][pair]));
+        store(&mut now[pair], _mm256_castsi256_si128(sum));
+        store(&mut later[0][pair], _mm256_extracti128_si256::<1>(sum));
     }
     let before = state;
-    for group in 0..4 {
-        let [now, next] = [group, group + 1];
-        sixteen!(state, sums[now], 0, pair => {
+    for (later, constants) in later[1..].iter_mut().zip(&constants[1..]) {
+        sixteen!(state, now, pair => {
             pairs[pair] = expand(&pairs, pair);
-            store(&mut sums[next][pair], _mm256_add_epi64(pairs[pair], constants(8 * next + pair)));
+            let sum = _mm256_add_epi64(pairs[pair], both(&constants[pair]));
+            store(&mut now[pair], _mm256_castsi256_si128(sum));
+            store(&mut later[pair], _mm256_extracti128_si256::<1>(sum));
         });
     }
-    sixteen!(state, sums[4], 0, _pair => {});
+    sixteen!(state, now, _pair => {});
     add(&mut state, before);
     let before = state;
-    for sums in &sums {
-        sixteen!(state, sums, 1, _pair => {});
+    for later in &later {
+        sixteen!(state, later, _pair => {});
     }
     add(&mut state, before);
     state
 }
+
+/// The constants by sixteen steps and by two.
+static CONSTANTS: [[[u64; 2]; 8]; 5] = {
+    let mut constants = [[[0; 2]; 8]; 5];
+    let mut step = 0;
+    while step < 80 {
+        constants[step / 16][step % 16 / 2][step % 2] = CUBE_ROOTS[step];
+        step += 1;
+    }
+    constants
+};
 
 #[inline]
 #[target_feature(enable = "bmi1,bmi2")]
