@@ -52,9 +52,11 @@ macro_rules! scalar_operations {
                 block: &[u8; $block],
                 convert: impl Fn([u8; size_of::<V>()]) -> V,
             ) -> [V; 16] {
+                // Not with `zip`, which LLVM does not always inline into functions as long as kernels.
+                let bytes = block.as_chunks().0;
                 let mut words = [0; 16];
-                for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
-                    *word = convert(*bytes);
+                for i in 0..16 {
+                    words[i] = convert(bytes[i]);
                 }
                 words
             }

@@ -118,6 +118,7 @@ pub(super) fn load_block_256(block: &[u8; 64]) -> [__m128i; 4] {
     ]
 }
 
+#[inline(always)]
 fn quarters(block: &[u8; 64]) -> [&[u8; 16]; 4] {
     let quarters = block.as_chunks().0;
     [&quarters[0], &quarters[1], &quarters[2], &quarters[3]]
@@ -167,6 +168,7 @@ fn sha256<const N: usize>(
     }
 }
 
+#[inline(always)]
 fn column<const WORDS: usize, const LANES: usize>(
     bank: &Bank<u32, WORDS, LANES>,
     lane: usize,
@@ -178,6 +180,7 @@ fn column<const WORDS: usize, const LANES: usize>(
     words
 }
 
+#[inline(always)]
 fn set_column<const WORDS: usize, const LANES: usize>(
     bank: &mut Bank<u32, WORDS, LANES>,
     lane: usize,

@@ -169,9 +169,10 @@ fn one_block(mut state: [u64; 8], inputs: &Inputs<'_, 128, SHA512_LANES>, block:
     state
 }
 
+#[inline(always)]
 fn add(state: &mut [u64; 8], before: [u64; 8]) {
-    for (word, before) in state.iter_mut().zip(before) {
-        *word = word.wrapping_add(before);
+    for i in 0..8 {
+        state[i] = state[i].wrapping_add(before[i]);
     }
 }
 
@@ -182,8 +183,8 @@ pub(in crate::lanes) fn sha512_x1(
     blocks: usize,
 ) {
     let mut state = [0; 8];
-    for (word, row) in state.iter_mut().zip(bank.iter()) {
-        *word = row[0];
+    for word in 0..8 {
+        state[word] = bank[word][0];
     }
     for blocks in inputs[0][..blocks].as_chunks().0 {
         state = two_blocks(state, blocks);
@@ -191,7 +192,7 @@ pub(in crate::lanes) fn sha512_x1(
     if blocks % 2 == 1 {
         state = one_block(state, inputs, blocks - 1);
     }
-    for (row, word) in bank.iter_mut().zip(state) {
-        row[0] = word;
+    for word in 0..8 {
+        bank[word][0] = state[word];
     }
 }

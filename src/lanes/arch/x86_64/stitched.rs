@@ -57,8 +57,8 @@ fn stitched<const SHA1: bool, const SHA256: bool>(
                 }
             }
         });
-        for (word, before) in state_5[0].iter_mut().zip(before_5[0]) {
-            *word = word.wrapping_add(before);
+        for word in 0..4 {
+            state_5[0][word] = state_5[0][word].wrapping_add(before_5[0][word]);
         }
         state_1 = state_1.add(before_1);
         state_256 = state_256.add(before_256);
