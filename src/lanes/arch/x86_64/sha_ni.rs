@@ -71,6 +71,12 @@ impl State256 {
         }
     }
 
+    /// A vector that every round depends on.
+    #[inline(always)]
+    pub(super) fn first_mut(&mut self) -> &mut __m128i {
+        &mut self.abef
+    }
+
     /// Two rounds from the lower two sums of word and constant.
     #[inline]
     #[target_feature(enable = "sha,sse4.1,ssse3")]
@@ -234,7 +240,13 @@ impl State1 {
         }
     }
 
-    /// Four rounds; `GROUP` is a twentieth of the 80 rounds, `MIX` a quarter of them.
+    /// A vector that every round depends on.
+    #[inline(always)]
+    pub(super) fn first_mut(&mut self) -> &mut __m128i {
+        &mut self.abcd
+    }
+
+    /// Four rounds; `group` is a twentieth of the 80 rounds, `MIX` the quarter that it is in.
     #[inline]
     #[target_feature(enable = "sha,sse4.1,ssse3")]
     pub(super) fn four_rounds<const MIX: i32>(&mut self, words: &mut [__m128i; 4], group: usize) {
