@@ -56,7 +56,7 @@ pub(super) static PORTABLE: Backend = Backend {
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use super::*;
-    use crate::lanes::arch::x86_64::{avx2, sha_ni, single, stitched};
+    use crate::lanes::arch::x86_64::{avx2, avx512, sha_ni, single, stitched};
 
     macro_rules! missing {
         ($($feature:tt),*) => {
@@ -106,6 +106,66 @@ mod x86_64 {
     };
 
     #[rustfmt::skip]
+    static MD5_AVX512: &[Md5Kernel] = kernels! { Md5Kernel;
+        "avx512 3x16", 33.., 48, avx512::md5_x48;
+        "avx512 2x16", 17.., 32, avx512::md5_x32;
+        "avx512 16",    9.., 16, avx512::md5_x16;
+        "avx2 8",       2..,  8, avx2::md5_x8;
+        "bmi",          1..,  1, single::md5_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA1_AVX512: &[Sha1Kernel] = kernels! { Sha1Kernel;
+        "avx512 16", 9.., 16, avx512::sha1_x16;
+        "avx2 8",    2..,  8, avx2::sha1_x8;
+        "bmi",       1..,  1, single::sha1_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA1_AVX512_NI: &[Sha1Kernel] = kernels! { Sha1Kernel;
+        "avx512 16", 9.., 16, avx512::sha1_x16;
+        "sha-ni x4", 4..,  4, sha_ni::sha1_x4;
+        "sha-ni x3", 3..,  3, sha_ni::sha1_x3;
+        "sha-ni x2", 2..,  2, sha_ni::sha1_x2;
+        "sha-ni x1", 1..,  1, sha_ni::sha1_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA256_AVX512: &[Sha256Kernel] = kernels! { Sha256Kernel;
+        "avx512 16", 9.., 16, avx512::sha256_x16;
+        "avx2 8",    3..,  8, avx2::sha256_x8;
+        "bmi",       1..,  1, single::sha256_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA512_AVX512: &[Sha512Kernel] = kernels! { Sha512Kernel;
+        "avx512 8", 5.., 8, avx512::sha512_x8;
+        "avx2 4",   2.., 4, avx2::sha512_x4;
+        "avx2 1",   1.., 1, single::sha512_x1;
+    };
+
+    pub(super) static AVX512: Backend = Backend {
+        name: "avx512",
+        missing: missing!("avx512f", "avx512bw", "avx2", "bmi1", "bmi2"),
+        md5: Some(MD5_AVX512),
+        sha1: Some(SHA1_AVX512),
+        sha256: Some(SHA256_AVX512),
+        sha512: Some(SHA512_AVX512),
+        stitched: None,
+    };
+
+    /// Where a CPU has both: SHA-1 is faster in sixteen lanes if there are so many messages, SHA-256 is not.
+    pub(super) static AVX512_SHA_NI: Backend = Backend {
+        name: "avx512+sha-ni",
+        missing: missing!("sha", "sse4.1", "ssse3", "avx512f", "avx512bw", "avx2", "bmi1", "bmi2"),
+        md5: None,
+        sha1: Some(SHA1_AVX512_NI),
+        sha256: None,
+        sha512: None,
+        stitched: None,
+    };
+
+    #[rustfmt::skip]
     static SHA1_NI: &[Sha1Kernel] = kernels! { Sha1Kernel;
         "sha-ni x4", 4.., 4, sha_ni::sha1_x4;
         "sha-ni x3", 3.., 3, sha_ni::sha1_x3;
@@ -134,4 +194,10 @@ mod x86_64 {
 
 /// Every backend of this build, the best first.
 #[cfg(target_arch = "x86_64")]
-pub(super) static BACKENDS: &[&Backend] = &[&x86_64::SHA_NI, &x86_64::AVX2, &PORTABLE];
+pub(super) static BACKENDS: &[&Backend] = &[
+    &x86_64::AVX512_SHA_NI,
+    &x86_64::SHA_NI,
+    &x86_64::AVX512,
+    &x86_64::AVX2,
+    &PORTABLE,
+];
