@@ -55,6 +55,7 @@ pub mod error;
 pub mod event;
 pub mod hasher;
 pub mod hex;
+pub mod lanes;
 pub mod manifest;
 pub mod ops;
 pub mod quote;

@@ -1,0 +1,203 @@
+//! The table of choice: algorithm × backend × number of messages.
+
+use super::arch::portable;
+use super::kernel::{Kernel, Md5Kernel, Sha1Kernel, Sha256Kernel, Sha512Kernel, Stitched};
+
+/// The kernels that need the same instructions. A family that is `None` is left to another backend.
+#[derive(Debug)]
+pub(super) struct Backend {
+    pub(super) name: &'static str,
+    /// The first feature that the CPU lacks.
+    pub(super) missing: fn() -> Option<&'static str>,
+    pub(super) md5: Option<&'static [Md5Kernel]>,
+    pub(super) sha1: Option<&'static [Sha1Kernel]>,
+    pub(super) sha256: Option<&'static [Sha256Kernel]>,
+    pub(super) sha512: Option<&'static [Sha512Kernel]>,
+    /// For one message under MD5 and SHA-1 or SHA-256.
+    pub(super) stitched: Option<Stitched>,
+}
+
+macro_rules! kernels {
+    ($kernel:ty; $($name:literal, $from:literal.., $lanes:literal, $run:path;)*) => {
+        &[$(Kernel { name: $name, from: $from, lanes: $lanes, run: $run }),*] as &'static [$kernel]
+    };
+}
+
+#[rustfmt::skip]
+pub(super) static MD5_PORTABLE: &[Md5Kernel] = kernels! { Md5Kernel;
+    "portable", 1.., 1, portable::md5_x1;
+};
+
+#[rustfmt::skip]
+pub(super) static SHA1_PORTABLE: &[Sha1Kernel] = kernels! { Sha1Kernel;
+    "portable", 1.., 1, portable::sha1_x1;
+};
+
+#[rustfmt::skip]
+pub(super) static SHA256_PORTABLE: &[Sha256Kernel] = kernels! { Sha256Kernel;
+    "portable", 1.., 1, portable::sha256_x1;
+};
+
+#[rustfmt::skip]
+pub(super) static SHA512_PORTABLE: &[Sha512Kernel] = kernels! { Sha512Kernel;
+    "portable", 1.., 1, portable::sha512_x1;
+};
+
+pub(super) static PORTABLE: Backend = Backend {
+    name: "portable",
+    missing: || None,
+    md5: Some(MD5_PORTABLE),
+    sha1: Some(SHA1_PORTABLE),
+    sha256: Some(SHA256_PORTABLE),
+    sha512: Some(SHA512_PORTABLE),
+    stitched: None,
+};
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use super::*;
+    use crate::lanes::arch::x86_64::{avx2, avx512, sha_ni, single, stitched};
+
+    macro_rules! missing {
+        ($($feature:tt),*) => {
+            || {
+                $(if !std::arch::is_x86_feature_detected!($feature) {
+                    return Some($feature);
+                })*
+                None
+            }
+        };
+    }
+
+    #[rustfmt::skip]
+    static MD5_AVX2: &[Md5Kernel] = kernels! { Md5Kernel;
+        "avx2 3x8", 17.., 24, avx2::md5_x24;
+        "avx2 2x8",  9.., 16, avx2::md5_x16;
+        "avx2 8",    2..,  8, avx2::md5_x8;
+        "bmi",       1..,  1, single::md5_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA1_AVX2: &[Sha1Kernel] = kernels! { Sha1Kernel;
+        "avx2 8", 2.., 8, avx2::sha1_x8;
+        "bmi",    1.., 1, single::sha1_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA256_AVX2: &[Sha256Kernel] = kernels! { Sha256Kernel;
+        "avx2 8", 3.., 8, avx2::sha256_x8;
+        "bmi",    1.., 1, single::sha256_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA512_AVX2: &[Sha512Kernel] = kernels! { Sha512Kernel;
+        "avx2 4", 2.., 4, avx2::sha512_x4;
+        "avx2 1", 1.., 1, single::sha512_x1;
+    };
+
+    pub(super) static AVX2: Backend = Backend {
+        name: "avx2",
+        missing: missing!("avx2", "bmi1", "bmi2"),
+        md5: Some(MD5_AVX2),
+        sha1: Some(SHA1_AVX2),
+        sha256: Some(SHA256_AVX2),
+        sha512: Some(SHA512_AVX2),
+        stitched: None,
+    };
+
+    #[rustfmt::skip]
+    static MD5_AVX512: &[Md5Kernel] = kernels! { Md5Kernel;
+        "avx512 3x16", 33.., 48, avx512::md5_x48;
+        "avx512 2x16", 17.., 32, avx512::md5_x32;
+        "avx512 16",    9.., 16, avx512::md5_x16;
+        "avx2 8",       2..,  8, avx2::md5_x8;
+        "bmi",          1..,  1, single::md5_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA1_AVX512: &[Sha1Kernel] = kernels! { Sha1Kernel;
+        "avx512 16", 9.., 16, avx512::sha1_x16;
+        "avx2 8",    2..,  8, avx2::sha1_x8;
+        "bmi",       1..,  1, single::sha1_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA1_AVX512_NI: &[Sha1Kernel] = kernels! { Sha1Kernel;
+        "avx512 16", 9.., 16, avx512::sha1_x16;
+        "sha-ni x4", 4..,  4, sha_ni::sha1_x4;
+        "sha-ni x3", 3..,  3, sha_ni::sha1_x3;
+        "sha-ni x2", 2..,  2, sha_ni::sha1_x2;
+        "sha-ni x1", 1..,  1, sha_ni::sha1_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA256_AVX512: &[Sha256Kernel] = kernels! { Sha256Kernel;
+        "avx512 16", 9.., 16, avx512::sha256_x16;
+        "avx2 8",    3..,  8, avx2::sha256_x8;
+        "bmi",       1..,  1, single::sha256_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA512_AVX512: &[Sha512Kernel] = kernels! { Sha512Kernel;
+        "avx512 8", 5.., 8, avx512::sha512_x8;
+        "avx2 4",   2.., 4, avx2::sha512_x4;
+        "avx2 1",   1.., 1, single::sha512_x1;
+    };
+
+    pub(super) static AVX512: Backend = Backend {
+        name: "avx512",
+        missing: missing!("avx512f", "avx512bw", "avx2", "bmi1", "bmi2"),
+        md5: Some(MD5_AVX512),
+        sha1: Some(SHA1_AVX512),
+        sha256: Some(SHA256_AVX512),
+        sha512: Some(SHA512_AVX512),
+        stitched: None,
+    };
+
+    /// Where a CPU has both: SHA-1 is faster in sixteen lanes if there are so many messages, SHA-256 is not.
+    pub(super) static AVX512_SHA_NI: Backend = Backend {
+        name: "avx512+sha-ni",
+        missing: missing!("sha", "sse4.1", "ssse3", "avx512f", "avx512bw", "avx2", "bmi1", "bmi2"),
+        md5: None,
+        sha1: Some(SHA1_AVX512_NI),
+        sha256: None,
+        sha512: None,
+        stitched: None,
+    };
+
+    #[rustfmt::skip]
+    static SHA1_NI: &[Sha1Kernel] = kernels! { Sha1Kernel;
+        "sha-ni x4", 4.., 4, sha_ni::sha1_x4;
+        "sha-ni x3", 3.., 3, sha_ni::sha1_x3;
+        "sha-ni x2", 2.., 2, sha_ni::sha1_x2;
+        "sha-ni x1", 1.., 1, sha_ni::sha1_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA256_NI: &[Sha256Kernel] = kernels! { Sha256Kernel;
+        "sha-ni x4", 4.., 4, sha_ni::sha256_x4;
+        "sha-ni x3", 3.., 3, sha_ni::sha256_x3;
+        "sha-ni x2", 2.., 2, sha_ni::sha256_x2;
+        "sha-ni x1", 1.., 1, sha_ni::sha256_x1;
+    };
+
+    pub(super) static SHA_NI: Backend = Backend {
+        name: "sha-ni",
+        missing: missing!("sha", "sse4.1", "ssse3"),
+        md5: None,
+        sha1: Some(SHA1_NI),
+        sha256: Some(SHA256_NI),
+        sha512: None,
+        stitched: Some(stitched::md5_sha1_sha256),
+    };
+}
+
+/// Every backend of this build, the best first.
+#[cfg(target_arch = "x86_64")]
+pub(super) static BACKENDS: &[&Backend] = &[
+    &x86_64::AVX512_SHA_NI,
+    &x86_64::SHA_NI,
+    &x86_64::AVX512,
+    &x86_64::AVX2,
+    &PORTABLE,
+];
