@@ -3,6 +3,8 @@
 /// The alignment that unbuffered reads need on every common file system.
 pub(super) const ALIGNMENT: usize = 4096;
 
+const CACHE_LINE: usize = 64;
+
 /// Bytes to read into, aligned for unbuffered reads and never cleared between uses.
 #[derive(Debug)]
 pub(super) struct Buffer {
@@ -14,10 +16,21 @@ pub(super) struct Buffer {
 impl Buffer {
     /// Allocates `len` bytes, rounded up to the alignment.
     pub(super) fn new(len: usize) -> Self {
+        Self::with_offset(len, 0)
+    }
+
+    /// As [`Buffer::new`], but each of several buffers starts in another line of the cache, so that
+    /// lanes that walk through them in step do not push each other's bytes out. Buffers for
+    /// unbuffered reads must be aligned instead.
+    pub(super) fn staggered(len: usize, place: usize) -> Self {
+        Self::with_offset(len, place * CACHE_LINE % ALIGNMENT)
+    }
+
+    fn with_offset(len: usize, offset: usize) -> Self {
         let len = len.next_multiple_of(ALIGNMENT);
-        let bytes = vec![0; len + ALIGNMENT];
+        let bytes = vec![0; len + ALIGNMENT + offset];
         // The allocation never moves, since the vector is never resized.
-        let start = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+        let start = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT) + offset;
         Self { bytes, start, len }
     }
 

@@ -6,8 +6,7 @@
 //! instruction goes on, and marks the window as damaged. A damaged window is never reported as
 //! read. Faults elsewhere go to whatever handler was there before.
 //!
-//! Files are mapped in windows of [`WINDOW_BYTES`], so that resident memory does not grow with the
-//! file.
+//! Files are mapped window by window, so that resident memory does not grow with the file.
 #![expect(
     unsafe_code,
     reason = "mapping memory and handling the faults it can raise"
@@ -21,9 +20,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use memmap2::{Advice, Mmap, MmapOptions};
-
-/// How much of a file is mapped at a time.
-pub(super) const WINDOW_BYTES: u64 = 8 << 20;
 
 /// Windows that can exist at the same time; one is in use for each file being read.
 const MAX_WINDOWS: usize = 1024;
@@ -72,16 +68,22 @@ impl Mapping {
         })
     }
 
-    /// Maps the next window and gives its bytes; empty at the end of the file.
-    pub(super) fn next_window(&mut self) -> io::Result<&[u8]> {
+    /// Maps the next window, of at most `len` bytes, and returns its length: 0 at the end of the
+    /// file. Lengths are multiples of a page, so that windows start at pages.
+    pub(super) fn map_next(&mut self, len: u64) -> io::Result<usize> {
         self.close_window();
-        let len = WINDOW_BYTES.min(self.size - self.offset);
+        let len = len.min(self.size - self.offset);
         if len == 0 {
-            return Ok(&[]);
+            return Ok(0);
         }
         let window = Window::new(&self.file, self.offset, len)?;
         self.offset += len;
-        Ok(self.window.insert(window).bytes())
+        Ok(self.window.insert(window).bytes().len())
+    }
+
+    /// The bytes of the current window; empty before the first and after the last.
+    pub(super) fn window(&self) -> &[u8] {
+        self.window.as_ref().map_or(&[], Window::bytes)
     }
 
     /// Whether a page could not be delivered, so that zeros were read in its place.
@@ -228,16 +230,12 @@ mod tests {
     #[test]
     fn windows_cover_the_file_exactly() {
         let mut file = tempfile::tempfile().unwrap();
-        let bytes: Vec<u8> = (0..WINDOW_BYTES + 4097).map(|i| (i % 251) as u8).collect();
+        let bytes: Vec<u8> = (0..200_001).map(|i| (i % 251) as u8).collect();
         file.write_all(&bytes).unwrap();
         let mut mapping = Mapping::new(file, bytes.len() as u64).unwrap();
         let mut read = Vec::new();
-        loop {
-            let window = mapping.next_window().unwrap();
-            if window.is_empty() {
-                break;
-            }
-            read.extend_from_slice(window);
+        while mapping.map_next(65_536).unwrap() > 0 {
+            read.extend_from_slice(mapping.window());
         }
         assert!(read == bytes);
         assert!(!mapping.is_damaged());
@@ -249,9 +247,9 @@ mod tests {
         file.write_all(&[7; 100_000]).unwrap();
         let other = file.try_clone().unwrap();
         let mut mapping = Mapping::new(file, 100_000).unwrap();
-        let window = mapping.next_window().unwrap();
+        mapping.map_next(1 << 20).unwrap();
         other.set_len(10).unwrap();
-        let sum: u64 = window.iter().map(|&byte| u64::from(byte)).sum();
+        let sum: u64 = mapping.window().iter().map(|&byte| u64::from(byte)).sum();
         assert!(sum < 700_000);
         assert!(mapping.is_damaged());
     }

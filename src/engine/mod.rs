@@ -17,14 +17,16 @@ mod disk;
 mod feed;
 mod gauges;
 mod job;
+mod message;
 #[cfg(unix)]
 mod mmap;
 mod open_file;
 mod reorder;
 mod run;
 mod shift;
-mod spread;
+mod slot;
 mod stamp;
+mod worker;
 
 pub use cancel::Cancel;
 pub use disk::is_rotating;

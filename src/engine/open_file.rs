@@ -104,7 +104,7 @@ impl OpenFile {
         path_of(&self.source)
     }
 
-    /// Whether the file is read through [`OpenFile::next_window`] instead of [`OpenFile::fill`].
+    /// Whether the file is read through [`OpenFile::map_next`] instead of [`OpenFile::fill`].
     pub(super) fn is_mapped(&self) -> bool {
         #[cfg(unix)]
         return matches!(self.reader, Reader::Mapped(_));
@@ -112,19 +112,28 @@ impl OpenFile {
         return false;
     }
 
-    /// The next bytes of a mapped file; empty at its end and for files that are not mapped.
-    pub(super) fn next_window(&mut self) -> Result<&[u8], FileError> {
+    /// Maps the next bytes of a mapped file, at most `len`, and returns their number.
+    pub(super) fn map_next(&mut self, len: u64) -> Result<usize, FileError> {
         #[cfg(unix)]
         if let Reader::Mapped(mapping) = &mut self.reader {
-            let window = mapping.next_window().map_err(|error| {
+            let bytes = mapping.map_next(len).map_err(|error| {
                 FileError::new(Operation::Map, path_of(&self.source), error).at(self.read)
             })?;
-            self.read += window.len() as u64;
+            self.read += bytes as u64;
             self.ended = self.read == self.before.map_or(0, |stamp| stamp.size);
-            return Ok(window);
+            return Ok(bytes);
         }
         self.ended = true;
-        Ok(&[])
+        Ok(0)
+    }
+
+    /// The bytes that were mapped last; `None` if the file is not mapped.
+    pub(super) fn window(&self) -> Option<&[u8]> {
+        #[cfg(unix)]
+        if let Reader::Mapped(mapping) = &self.reader {
+            return Some(mapping.window());
+        }
+        None
     }
 
     /// Reads until the buffer is full or the file ends, and returns the number of bytes.

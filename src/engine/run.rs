@@ -10,10 +10,11 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use crate::error::Error;
+use crate::lanes::Lanes;
 
 use super::feed::Feeder;
 use super::reorder::Reorder;
-use super::shift::{Shared, Worker};
+use super::worker::{Shared, Worker};
 use super::{Cancel, Gauges, Job, Outcome};
 
 /// How files are read.
@@ -41,6 +42,8 @@ pub struct Options {
     pub readers: NonZeroUsize,
     /// How files are read.
     pub io: IoMode,
+    /// The kernels that hash side by side; default: the best that this CPU has.
+    pub kernels: Lanes,
     /// Jobs that may be under way between the iterator and the sink; default: 64 for each thread
     /// and at least 256. It bounds memory when a huge file stands before many small ones.
     pub window: NonZeroUsize,
@@ -66,6 +69,7 @@ impl Options {
             threads,
             readers: threads,
             io: IoMode::default(),
+            kernels: Lanes::detect(),
             window: threads
                 .saturating_mul(WINDOW_PER_THREAD)
                 .max(WINDOW_AT_LEAST),
@@ -172,8 +176,10 @@ fn shared<T>(
         waiting,
         finished,
         at_work: Arc::new(AtomicUsize::new(0)),
+        open_files: Arc::new(AtomicUsize::new(0)),
         readers: options.readers.get().min(options.threads.get()),
         io: options.io,
+        kernels: options.kernels,
         stop,
         gauges: Arc::clone(&options.gauges),
     };

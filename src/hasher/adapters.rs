@@ -142,6 +142,10 @@ impl StreamHasher for Blake3 {
         self.0.update(bytes);
     }
 
+    fn update_wide(&mut self, bytes: &[u8]) {
+        self.0.update_rayon(bytes);
+    }
+
     fn finish(&mut self) -> Digest {
         let digest = digest_of(Algorithm::Blake3, self.0.finalize().as_bytes());
         self.reset();

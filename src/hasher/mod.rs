@@ -16,6 +16,12 @@ pub trait StreamHasher: Send {
     /// Takes the next bytes of the stream; any length, also none.
     fn update(&mut self, bytes: &[u8]);
 
+    /// As [`StreamHasher::update`], but may use other threads of the current rayon pool if the
+    /// algorithm can work on parts of a stream at the same time.
+    fn update_wide(&mut self, bytes: &[u8]) {
+        self.update(bytes);
+    }
+
     /// Gives the digest of everything since the start or the last `finish`, and starts anew.
     fn finish(&mut self) -> Digest;
 

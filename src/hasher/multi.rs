@@ -49,12 +49,6 @@ impl MultiHasher {
         }
     }
 
-    /// The single algorithms, for a caller that spreads them over threads. Each must be fed the
-    /// same bytes.
-    pub fn parts(&mut self) -> &mut [Box<dyn StreamHasher>] {
-        &mut self.hashers
-    }
-
     /// Gives the digests in the order of the algorithms, and starts anew.
     pub fn finish(&mut self) -> Vec<Digest> {
         self.hashers

@@ -1,6 +1,9 @@
 //! Which kernels this CPU can run, and the one place where they are called.
 
-#![expect(unsafe_code, reason = "the call of a kernel whose instructions were looked for first")]
+#![expect(
+    unsafe_code,
+    reason = "the call of a kernel whose instructions were looked for first"
+)]
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::OnceLock;
@@ -33,9 +36,7 @@ impl<T, const WORDS: usize, const BLOCK: usize, const LANES: usize> Copy
 {
 }
 
-impl<T, const WORDS: usize, const BLOCK: usize, const LANES: usize>
-    Plan<T, WORDS, BLOCK, LANES>
-{
+impl<T, const WORDS: usize, const BLOCK: usize, const LANES: usize> Plan<T, WORDS, BLOCK, LANES> {
     /// The best kernel for so many messages.
     pub(super) fn choose(&self, messages: usize) -> &'static Kernel<T, WORDS, BLOCK, LANES> {
         let fitting = self.0.iter().find(|kernel| kernel.from <= messages);
@@ -208,6 +209,11 @@ impl Lanes {
         self.name
     }
 
+    /// Whether [`Lanes::advance_together`] has a kernel that makes it faster than one after another.
+    pub fn stitches(&self) -> bool {
+        self.stitched.is_some()
+    }
+
     /// The name of the kernel that so many messages of an algorithm get; `None` if it has no lanes.
     pub fn kernel_name(&self, algorithm: Algorithm, open: usize) -> Option<&'static str> {
         self.choice(algorithm, open).map(|(name, _)| name)
@@ -247,10 +253,12 @@ impl Lanes {
             ($plan:ident, $family:ident) => {
                 schedule::advance(
                     self.$plan,
-                    streams.iter_mut().filter_map(|stream| match &mut stream.state.family {
-                        Family::$family(core) => Some((core, stream.chunk, stream.last)),
-                        _ => None,
-                    }),
+                    streams
+                        .iter_mut()
+                        .filter_map(|stream| match &mut stream.state.family {
+                            Family::$family(core) => Some((core, stream.chunk, stream.last)),
+                            _ => None,
+                        }),
                 );
             };
         }
@@ -277,14 +285,20 @@ impl Lanes {
             && group.members().count() > 1
             && !blocks.is_empty()
         {
-            group.members().for_each(|state| self.advance_one(state, head, false));
+            group
+                .members()
+                .for_each(|state| self.advance_one(state, head, false));
             // SAFETY: as with plans, the features that the kernel needs were detected.
             group.hash(blocks, |md5, sha1, sha256| unsafe {
                 run(md5, sha1, sha256, blocks);
             });
-            group.members().for_each(|state| self.advance_one(state, tail, last));
+            group
+                .members()
+                .for_each(|state| self.advance_one(state, tail, last));
         } else {
-            group.members().for_each(|state| self.advance_one(state, chunk, last));
+            group
+                .members()
+                .for_each(|state| self.advance_one(state, chunk, last));
         }
     }
 

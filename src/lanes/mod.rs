@@ -23,9 +23,9 @@ mod sha256;
 mod sha512;
 mod state;
 mod table;
-mod together;
 #[cfg(test)]
 mod tests;
+mod together;
 
 pub use backend::{BackendError, Lanes};
 pub use state::{LaneState, Stream};

@@ -62,6 +62,14 @@ impl LaneState {
         self.algorithm
     }
 
+    /// Whether a stitched kernel can take the algorithm together with others.
+    pub fn can_be_stitched(&self) -> bool {
+        matches!(
+            self.family,
+            Family::Md5(_) | Family::Sha1(_) | Family::Sha256(_)
+        )
+    }
+
     /// Forgets what was fed and starts anew.
     pub fn reset(&mut self) {
         match &mut self.family {

@@ -157,7 +157,9 @@ mod x86_64 {
     /// Where a CPU has both: SHA-1 is faster in sixteen lanes if there are so many messages, SHA-256 is not.
     pub(super) static AVX512_SHA_NI: Backend = Backend {
         name: "avx512+sha-ni",
-        missing: missing!("sha", "sse4.1", "ssse3", "avx512f", "avx512bw", "avx2", "bmi1", "bmi2"),
+        missing: missing!(
+            "sha", "sse4.1", "ssse3", "avx512f", "avx512bw", "avx2", "bmi1", "bmi2"
+        ),
         md5: None,
         sha1: Some(SHA1_AVX512_NI),
         sha256: None,

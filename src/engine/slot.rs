@@ -1,0 +1,190 @@
+//! A file that is open, and what it needs to be moved on.
+
+use std::mem;
+
+use crate::error::FileError;
+use crate::lanes::Lanes;
+
+use super::buffer::Buffer;
+use super::gauges::LargeGuard;
+use super::message::Message;
+use super::open_file::OpenFile;
+use super::{Gauges, Outcome};
+
+/// Bytes that are read at a time of each of several files. With more, the chunks of all lanes no
+/// longer stay in the cache while one algorithm after the other takes them.
+pub(super) const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Bytes that are read at a time of a file that is alone. It is handed out to other threads chunk
+/// by chunk, so longer is better, until a chunk leaves the cache.
+const LONG_CHUNK_BYTES: usize = 1024 * 1024;
+
+/// The same for mapped files: a mapping costs more than a read, and nothing is copied.
+const MAPPED_CHUNK_BYTES: u64 = 256 * 1024;
+const LONG_MAPPED_BYTES: u64 = 8 << 20;
+
+/// Buffers of a file that is alone: one is hashed while the other is filled.
+pub(super) struct LongBuffers {
+    front: Buffer,
+    back: Buffer,
+}
+
+impl LongBuffers {
+    pub(super) fn new() -> Self {
+        Self {
+            front: Buffer::new(LONG_CHUNK_BYTES),
+            back: Buffer::new(LONG_CHUNK_BYTES),
+        }
+    }
+}
+
+/// An open file with its place in the order.
+pub(super) struct Slot<T> {
+    sequence: u64,
+    token: T,
+    file: OpenFile,
+    message: Message,
+    /// Its own buffer for when it is one of several.
+    buffer: Buffer,
+    large: Option<LargeGuard>,
+    /// Bytes of the chunk that is to be hashed next; `None` if none has been read.
+    ready: Option<usize>,
+    /// Bytes in the long front buffer that are to be hashed before anything else.
+    ahead: usize,
+    failed: Option<FileError>,
+}
+
+impl<T> Slot<T> {
+    pub(super) fn new(
+        (sequence, token): (u64, T),
+        file: OpenFile,
+        message: Message,
+        buffer: Buffer,
+        large: Option<LargeGuard>,
+    ) -> Self {
+        let (ready, ahead, failed) = (None, 0, None);
+        Self {
+            sequence,
+            token,
+            file,
+            message,
+            buffer,
+            large,
+            ready,
+            ahead,
+            failed,
+        }
+    }
+
+    pub(super) fn message(&self) -> &Message {
+        &self.message
+    }
+
+    /// Whether nothing is left to do but to look at the file once more.
+    pub(super) fn is_done(&self) -> bool {
+        let hashed = self.ready.is_none() && self.ahead == 0;
+        self.failed.is_some() || (self.file.has_ended() && hashed)
+    }
+
+    /// Reads the next chunk, for hashing side by side with other files.
+    pub(super) fn read_chunk(&mut self) {
+        let read = if self.file.is_mapped() {
+            self.file.map_next(MAPPED_CHUNK_BYTES)
+        } else {
+            self.file.fill(self.buffer.as_mut_slice())
+        };
+        match read {
+            Ok(bytes) => self.ready = Some(bytes),
+            Err(error) => self.failed = Some(error),
+        }
+    }
+
+    /// The chunk that was read, the states that take it, and whether it is the last one.
+    pub(super) fn chunk(&mut self) -> Option<(&mut Message, &[u8], bool)> {
+        let bytes = self.ready?;
+        let last = self.file.has_ended();
+        let chunk = match self.file.window() {
+            Some(window) => window,
+            None => &self.buffer.as_slice()[..bytes],
+        };
+        Some((&mut self.message, chunk, last))
+    }
+
+    /// Takes note that the chunk has been hashed.
+    pub(super) fn count_chunk(&mut self, gauges: &Gauges) {
+        if let Some(bytes) = self.ready.take() {
+            self.count(bytes as u64, gauges);
+        }
+    }
+
+    fn count(&self, bytes: u64, gauges: &Gauges) {
+        gauges.add_bytes(bytes);
+        if let Some(large) = &self.large {
+            large.add_bytes(bytes);
+        }
+    }
+
+    /// Moves a file that is alone on by one long chunk, reading the next one at the same time.
+    pub(super) fn step_alone(&mut self, kernels: &Lanes, long: &mut LongBuffers, gauges: &Gauges) {
+        match self.try_step_alone(kernels, long) {
+            Ok(bytes) => self.count(bytes as u64, gauges),
+            Err(error) => self.failed = Some(error),
+        }
+    }
+
+    fn try_step_alone(
+        &mut self,
+        kernels: &Lanes,
+        long: &mut LongBuffers,
+    ) -> Result<usize, FileError> {
+        let Self { file, message, .. } = self;
+        if file.is_mapped() {
+            let bytes = file.map_next(LONG_MAPPED_BYTES)?;
+            let last = file.has_ended();
+            message.update_alone(kernels, file.window().unwrap_or(&[]), last, || ());
+            return Ok(bytes);
+        }
+        let LongBuffers { front, back } = long;
+        if self.ahead == 0 {
+            self.ahead = file.fill(front.as_mut_slice())?;
+        }
+        let bytes = mem::take(&mut self.ahead);
+        let (chunk, last) = (&front.as_slice()[..bytes], file.has_ended());
+        let read = || file.fill(back.as_mut_slice());
+        self.ahead = message.update_alone(kernels, chunk, last, read)?;
+        mem::swap(front, back);
+        Ok(bytes)
+    }
+
+    /// Hashes what was read ahead, before the file is one of several.
+    pub(super) fn catch_up(&mut self, kernels: &Lanes, long: &LongBuffers, gauges: &Gauges) {
+        let bytes = mem::take(&mut self.ahead);
+        if bytes > 0 {
+            let last = self.file.has_ended();
+            self.message
+                .update_alone(kernels, &long.front.as_slice()[..bytes], last, || ());
+            self.count(bytes as u64, gauges);
+        }
+    }
+
+    /// What came of the file. The message is ready for the next one.
+    pub(super) fn finish(self) -> (u64, T, Outcome, Message, Buffer) {
+        let Self {
+            sequence,
+            token,
+            file,
+            mut message,
+            buffer,
+            failed,
+            ..
+        } = self;
+        let outcome = match failed {
+            Some(error) => {
+                message.reset();
+                Outcome::Failed(error)
+            }
+            None => file.finish(message.finish()),
+        };
+        (sequence, token, outcome, message, buffer)
+    }
+}

@@ -1,0 +1,146 @@
+//! Workers: called when jobs wait, and gone when none do.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crossbeam_channel::{Receiver, Sender};
+use rayon::ThreadPool;
+
+use crate::lanes::Lanes;
+
+use super::message::Message;
+use super::run::Finished;
+use super::shift::{MOST_OPEN, Shift};
+use super::{Cancel, Gauges, IoMode, Outcome, Task};
+
+/// A job with its place in the order.
+pub(super) struct Waiting<T> {
+    pub(super) sequence: u64,
+    pub(super) token: T,
+    pub(super) task: Task,
+}
+
+/// What the feeder needs to hand on jobs.
+pub(super) struct Shared<T> {
+    pub(super) pool: ThreadPool,
+    pub(super) sender: Sender<Waiting<T>>,
+    pub(super) worker: Worker<T>,
+}
+
+impl<T: Send + 'static> Shared<T> {
+    /// Starts another shift unless enough are at work.
+    pub(super) fn call_worker(&self) {
+        if self.worker.take_place() {
+            let worker = self.worker.clone();
+            self.pool.spawn(move || worker.start_shift());
+        }
+    }
+}
+
+/// What every worker knows.
+pub(super) struct Worker<T> {
+    pub(super) waiting: Receiver<Waiting<T>>,
+    pub(super) finished: Sender<Finished<T>>,
+    /// Shifts that have been called and have not ended.
+    pub(super) at_work: Arc<AtomicUsize>,
+    /// Files that all workers together hold open.
+    pub(super) open_files: Arc<AtomicUsize>,
+    pub(super) readers: usize,
+    pub(super) io: IoMode,
+    pub(super) kernels: Lanes,
+    pub(super) stop: Cancel,
+    pub(super) gauges: Arc<Gauges>,
+}
+
+impl<T> Clone for Worker<T> {
+    fn clone(&self) -> Self {
+        Self {
+            waiting: self.waiting.clone(),
+            finished: self.finished.clone(),
+            at_work: Arc::clone(&self.at_work),
+            open_files: Arc::clone(&self.open_files),
+            readers: self.readers,
+            io: self.io,
+            kernels: self.kernels,
+            stop: self.stop.clone(),
+            gauges: Arc::clone(&self.gauges),
+        }
+    }
+}
+
+thread_local! {
+    /// Whether this thread is inside a shift. While it waits there for an algorithm that another
+    /// thread took over, rayon may offer it the start of a second shift.
+    static IN_SHIFT: Cell<bool> = const { Cell::new(false) };
+}
+
+impl<T: Send + 'static> Worker<T> {
+    /// Takes one of the places for readers, if one is free.
+    fn take_place(&self) -> bool {
+        let one_more = |at_work| (at_work < self.readers).then_some(at_work + 1);
+        self.at_work
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more)
+            .is_ok()
+    }
+
+    /// Works until no job is waiting. On a thread that is already inside a shift the start is put
+    /// back for another thread: nested, it would hold up the outer file for as long as jobs come.
+    fn start_shift(self) {
+        if IN_SHIFT.get() {
+            thread::yield_now();
+            rayon::spawn(move || self.start_shift());
+            return;
+        }
+        IN_SHIFT.set(true);
+        let finished = self.finished.clone();
+        let ended = catch_unwind(AssertUnwindSafe(|| self.work_while_jobs_wait()));
+        IN_SHIFT.set(false);
+        if ended.is_err() {
+            // Without a receiver nobody is left to be told.
+            finished.send(Finished::Died).ok();
+        }
+    }
+
+    fn work_while_jobs_wait(self) {
+        let mut shift = Shift::new(self);
+        loop {
+            shift.work();
+            shift.worker.at_work.fetch_sub(1, Ordering::SeqCst);
+            // A job that came before the place was given back may have found no free place.
+            let leave = shift.worker.waiting.is_empty() || shift.worker.stop.is_cancelled();
+            if leave || !shift.worker.take_place() {
+                return;
+            }
+        }
+    }
+}
+
+impl<T> Worker<T> {
+    /// How many files with such messages are worth holding open: twice what the widest kernel
+    /// takes, so that lanes are refilled as files end.
+    pub(super) fn most_open(&self, message: &Message) -> usize {
+        let algorithms = message.algorithms().iter();
+        let widths = algorithms.map(|&algorithm| self.kernels.width(algorithm, usize::MAX));
+        match widths.max().unwrap_or(1) {
+            1 => 1,
+            width => (2 * width).min(MOST_OPEN),
+        }
+    }
+
+    /// Hands an outcome to the consumer.
+    pub(super) fn finish(&self, sequence: u64, token: T, outcome: Outcome) {
+        self.gauges.add_file();
+        let outcome = Some(outcome);
+        // Without a receiver the run is over, and the stop flag ends this shift as well.
+        self.finished
+            .send(Finished::Job {
+                sequence,
+                token,
+                outcome,
+            })
+            .ok();
+    }
+}
