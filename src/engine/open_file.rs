@@ -240,6 +240,9 @@ impl OpenFile {
         if before.size == 0 && self.read > 0 {
             return Ok(None);
         }
+        if self.open_file_proves(before) {
+            return Ok(None);
+        }
         let after = match metadata(path, *links) {
             Ok(metadata) => Stamp::of(&metadata),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -255,6 +258,17 @@ impl OpenFile {
             )),
             change => Ok(change),
         }
+    }
+
+    /// Whether a look at the open file, which is cheaper than one by its name, is enough.
+    fn open_file_proves(&self, before: Stamp) -> bool {
+        let file = match &self.reader {
+            Reader::Plain(file) | Reader::Direct(file) => file,
+            #[cfg(unix)]
+            Reader::Mapped(_) => return false,
+            Reader::Stdin => return false,
+        };
+        file.metadata().is_ok_and(|metadata| before.proves_unchanged(&Stamp::of(&metadata)))
     }
 
     fn is_damaged(&mut self) -> bool {

@@ -44,8 +44,8 @@ pub struct Options {
     pub io: IoMode,
     /// The kernels that hash side by side; default: the best that this CPU has.
     pub kernels: Lanes,
-    /// Jobs that may be under way between the iterator and the sink; default: 64 for each thread
-    /// and at least 256. It bounds memory when a huge file stands before many small ones.
+    /// Jobs that may be under way between the iterator and the sink; default: 512 for each
+    /// thread and at least 1024. It bounds memory when a huge file stands before many small ones.
     pub window: NonZeroUsize,
     /// Stops the run from outside.
     pub cancel: Cancel,
@@ -53,8 +53,8 @@ pub struct Options {
     pub gauges: Arc<Gauges>,
 }
 
-const WINDOW_PER_THREAD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
-const WINDOW_AT_LEAST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
+const WINDOW_PER_THREAD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(511);
+const WINDOW_AT_LEAST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 
 impl Default for Options {
     fn default() -> Self {

@@ -1,4 +1,4 @@
-//! The identity, size and time of a file, compared before and after reading.
+//! The identity, size and times of a file, compared before and after reading.
 
 use std::fs::Metadata;
 use std::time::SystemTime;
@@ -10,7 +10,18 @@ use super::Instability;
 pub(super) struct Stamp {
     pub(super) size: u64,
     pub(super) modified: Option<SystemTime>,
-    identity: Option<(u64, u64)>,
+    inode: Option<Inode>,
+}
+
+/// What Unix tells beyond size and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Inode {
+    device: u64,
+    number: u64,
+    links: u64,
+    /// Status change time, in seconds and nanoseconds: moves with every change of the file, its
+    /// names included.
+    changed: (i64, i64),
 }
 
 impl Stamp {
@@ -19,19 +30,23 @@ impl Stamp {
             size: metadata.len(),
             // Some file systems have no modification time; then it is not compared.
             modified: metadata.modified().ok(),
-            identity: identity(metadata),
+            inode: inode(metadata),
         }
     }
 
-    /// Says how `after` differs, the weightiest difference first.
+    /// Whether the open file alone proves that nothing happened: no write, and no rename or removal
+    /// of its name either, since those move the status change time or lower the number of links.
+    pub(super) fn proves_unchanged(&self, after: &Self) -> bool {
+        self.inode.is_some() && self == after
+    }
+
+    /// Says how `after`, taken by the name, differs, the weightiest difference first.
     pub(super) fn change_to(&self, after: &Self) -> Option<Instability> {
-        if self.identity != after.identity {
+        let identity = |stamp: &Self| stamp.inode.map(|inode| (inode.device, inode.number));
+        if identity(self) != identity(after) {
             Some(Instability::Replaced)
         } else if self.size != after.size {
-            Some(Instability::Resized {
-                before: self.size,
-                after: after.size,
-            })
+            Some(Instability::Resized { before: self.size, after: after.size })
         } else if self.modified != after.modified {
             Some(Instability::Modified)
         } else {
@@ -41,12 +56,17 @@ impl Stamp {
 }
 
 #[cfg(unix)]
-fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+fn inode(metadata: &Metadata) -> Option<Inode> {
     use std::os::unix::fs::MetadataExt;
-    Some((metadata.dev(), metadata.ino()))
+    Some(Inode {
+        device: metadata.dev(),
+        number: metadata.ino(),
+        links: metadata.nlink(),
+        changed: (metadata.ctime(), metadata.ctime_nsec()),
+    })
 }
 
 #[cfg(not(unix))]
-fn identity(_metadata: &Metadata) -> Option<(u64, u64)> {
+fn inode(_metadata: &Metadata) -> Option<Inode> {
     None
 }
