@@ -23,6 +23,10 @@ pub(super) struct OpenFile {
     ended: bool,
     retried_reads: u32,
     direct_refused: bool,
+    /// Whether reads may be tried that fail instead of waiting for the disk.
+    tries_cache: bool,
+    /// Up to where the system was asked to fetch the file from the disk.
+    asked_for: u64,
 }
 
 #[derive(Debug)]
@@ -58,6 +62,8 @@ impl OpenFile {
             ended: false,
             retried_reads: 0,
             direct_refused: false,
+            tries_cache: false,
+            asked_for: 0,
         }
     }
 
@@ -86,6 +92,7 @@ impl OpenFile {
         };
         let mut open = Self::new(source, reader, Some(before));
         open.direct_refused = io == IoMode::Direct && !direct;
+        open.tries_cache = io == IoMode::Auto && now::SUPPORTED;
         Ok(open)
     }
 
@@ -150,6 +157,39 @@ impl OpenFile {
             self.ended = got == 0 || (self.size() > 0 && self.read >= self.size());
         }
         Ok(filled)
+    }
+
+    /// As [`OpenFile::fill`], but if the next bytes are not in the page cache the system is asked to
+    /// fetch them and `None` comes back at once: with many files open, their disk reads overlap.
+    pub(super) fn fill_from_cache(
+        &mut self,
+        buffer: &mut [u8],
+    ) -> Result<Option<usize>, FileError> {
+        let wanted = self.wanted(buffer.len());
+        let Reader::Plain(file) = &self.reader else { return self.fill(buffer).map(Some) };
+        if !self.tries_cache || self.ended {
+            return self.fill(buffer).map(Some);
+        }
+        match now::read(file, &mut buffer[..wanted]) {
+            Ok(got) if got > 0 => {
+                self.read += got as u64;
+                self.ended = self.size() > 0 && self.read >= self.size();
+                Ok(Some(got))
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if self.asked_for <= self.read {
+                    // Only a hint; without it the read that waits comes all the same.
+                    now::fetch(file, self.read, FETCH_BYTES).ok();
+                    self.asked_for = self.read + FETCH_BYTES;
+                }
+                Ok(None)
+            }
+            // The end, an error, or a file system that cannot answer at once.
+            _ => {
+                self.tries_cache = false;
+                self.fill(buffer).map(Some)
+            }
+        }
     }
 
     /// No more than the file is known to hold, but whole blocks for unbuffered reads.
@@ -340,6 +380,50 @@ fn open_with(path: &Path, links: Links, _extra: i32) -> io::Result<File> {
         ));
     }
     OpenOptions::new().read(true).open(path)
+}
+
+/// How much of a file is fetched from the disk while other files are hashed.
+const FETCH_BYTES: u64 = 1 << 20;
+
+/// Reads that do not wait for the disk.
+#[cfg(target_os = "linux")]
+mod now {
+    use std::fs::File;
+    use std::io::{self, IoSliceMut};
+    use std::num::NonZeroU64;
+
+    use rustix::fs::{Advice, fadvise};
+    use rustix::io::{ReadWriteFlags, preadv2};
+
+    pub(super) const SUPPORTED: bool = true;
+
+    /// Reads at the file's own offset what is in the page cache, else fails with `WouldBlock`.
+    pub(super) fn read(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
+        const OWN_OFFSET: u64 = u64::MAX;
+        let buffers = &mut [IoSliceMut::new(buffer)];
+        Ok(preadv2(file, buffers, OWN_OFFSET, ReadWriteFlags::NOWAIT)?)
+    }
+
+    /// Asks the system to fetch a part of the file into the page cache.
+    pub(super) fn fetch(file: &File, offset: u64, len: u64) -> io::Result<()> {
+        Ok(fadvise(file, offset, NonZeroU64::new(len), Advice::WillNeed)?)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod now {
+    use std::fs::File;
+    use std::io;
+
+    pub(super) const SUPPORTED: bool = false;
+
+    pub(super) fn read(_file: &File, _buffer: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn fetch(_file: &File, _offset: u64, _len: u64) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(unix)]

@@ -139,9 +139,13 @@ impl<T: Send + 'static> Shift<T> {
             if let Some(long) = long {
                 slot.catch_up(&worker.kernels, long, &worker.gauges);
             }
-            if !slot.is_done() {
-                slot.read_chunk();
+            if slot.is_waiting() {
+                slot.read_cached_chunk();
             }
+        }
+        // The disk is busy for all of them; the one that asked first is served first.
+        if open.iter().all(Slot::is_waiting) {
+            open[0].wait_for_chunk();
         }
         hash_side_by_side(open, &worker.kernels);
         for slot in open {

@@ -86,17 +86,30 @@ impl<T> Slot<T> {
         self.failed.is_some() || (self.file.has_ended() && hashed)
     }
 
-    /// Reads the next chunk, for hashing side by side with other files.
-    pub(super) fn read_chunk(&mut self) {
-        let read = if self.file.is_mapped() {
-            self.file.map_next(MAPPED_CHUNK_BYTES)
-        } else {
-            self.file.fill(self.buffer.as_mut_slice())
+    /// Reads the next chunk, for hashing side by side with other files; nothing if that would mean
+    /// to wait for the disk.
+    pub(super) fn read_cached_chunk(&mut self) {
+        let read = match self.file.is_mapped() {
+            true => self.file.map_next(MAPPED_CHUNK_BYTES).map(Some),
+            false => self.file.fill_from_cache(self.buffer.as_mut_slice()),
         };
         match read {
+            Ok(bytes) => self.ready = bytes,
+            Err(error) => self.failed = Some(error),
+        }
+    }
+
+    /// Reads the next chunk, however long it takes.
+    pub(super) fn wait_for_chunk(&mut self) {
+        match self.file.fill(self.buffer.as_mut_slice()) {
             Ok(bytes) => self.ready = Some(bytes),
             Err(error) => self.failed = Some(error),
         }
+    }
+
+    /// Whether its next chunk has to come from the disk.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.ready.is_none() && !self.is_done()
     }
 
     /// The chunk that was read, the states that take it, and whether it is the last one.
