@@ -192,6 +192,84 @@ mod x86_64 {
     };
 }
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64 {
+    use super::*;
+    use crate::lanes::arch::aarch64::{neon, sha};
+
+    macro_rules! missing {
+        ($feature:tt) => {
+            || (!std::arch::is_aarch64_feature_detected!($feature)).then_some($feature)
+        };
+    }
+
+    // No rate was measured: that three groups of MD5 and two to four messages of SHA fill the units is taken
+    // from x86-64.
+
+    #[rustfmt::skip]
+    static MD5_NEON: &[Md5Kernel] = kernels! { Md5Kernel;
+        "neon 3x4", 9.., 12, neon::md5_x12;
+        "neon 2x4", 5..,  8, neon::md5_x8;
+        "neon 4",   3..,  4, neon::md5_x4;
+        "scalar",   1..,  1, portable::md5_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA1_NEON: &[Sha1Kernel] = kernels! { Sha1Kernel;
+        "neon 4", 3.., 4, neon::sha1_x4;
+        "scalar", 1.., 1, portable::sha1_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA256_NEON: &[Sha256Kernel] = kernels! { Sha256Kernel;
+        "neon 4", 4.., 4, neon::sha256_x4;
+        "scalar", 1.., 1, portable::sha256_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA512_NEON: &[Sha512Kernel] = kernels! { Sha512Kernel;
+        "neon 2", 2.., 2, neon::sha512_x2;
+        "scalar", 1.., 1, portable::sha512_x1;
+    };
+
+    pub(super) static NEON: Backend = Backend {
+        name: "neon",
+        missing: missing!("neon"),
+        md5: Some(MD5_NEON),
+        sha1: Some(SHA1_NEON),
+        sha256: Some(SHA256_NEON),
+        sha512: Some(SHA512_NEON),
+        stitched: None,
+    };
+
+    #[rustfmt::skip]
+    static SHA1_ARM: &[Sha1Kernel] = kernels! { Sha1Kernel;
+        "sha2 x4", 4.., 4, sha::sha1_x4;
+        "sha2 x3", 3.., 3, sha::sha1_x3;
+        "sha2 x2", 2.., 2, sha::sha1_x2;
+        "sha2 x1", 1.., 1, sha::sha1_x1;
+    };
+
+    #[rustfmt::skip]
+    static SHA256_ARM: &[Sha256Kernel] = kernels! { Sha256Kernel;
+        "sha2 x4", 4.., 4, sha::sha256_x4;
+        "sha2 x3", 3.., 3, sha::sha256_x3;
+        "sha2 x2", 2.., 2, sha::sha256_x2;
+        "sha2 x1", 1.., 1, sha::sha256_x1;
+    };
+
+    /// The feature that Rust and Linux call `sha2`; it has SHA-1 in it.
+    pub(super) static SHA2: Backend = Backend {
+        name: "sha2",
+        missing: missing!("sha2"),
+        md5: None,
+        sha1: Some(SHA1_ARM),
+        sha256: Some(SHA256_ARM),
+        sha512: None,
+        stitched: None,
+    };
+}
+
 /// Every backend of this build, the best first.
 #[cfg(target_arch = "x86_64")]
 pub(super) static BACKENDS: &[&Backend] = &[
@@ -201,3 +279,11 @@ pub(super) static BACKENDS: &[&Backend] = &[
     &x86_64::AVX2,
     &PORTABLE,
 ];
+
+/// Every backend of this build, the best first.
+#[cfg(target_arch = "aarch64")]
+pub(super) static BACKENDS: &[&Backend] = &[&aarch64::SHA2, &aarch64::NEON, &PORTABLE];
+
+/// Every backend of this build.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(super) static BACKENDS: &[&Backend] = &[&PORTABLE];
