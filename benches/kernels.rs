@@ -7,9 +7,9 @@ use std::fmt::{self, Display, Formatter};
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
+use multisum::Algorithm;
 use multisum::hasher::new_hasher;
 use multisum::lanes::{LaneState, Lanes, Stream};
-use multisum::Algorithm;
 
 /// Bytes that each stream is given in one call.
 const CHUNK_BYTES: usize = 16 << 10;
@@ -55,7 +55,10 @@ fn cases() -> Vec<Case> {
             let Ok(lanes) = lanes else { continue };
             for streams in 1..=lanes.width(algorithm, usize::MAX) {
                 let name = |streams| lanes.kernel_name(algorithm, streams);
-                if streams == 1 || name(streams) != name(streams - 1) || name(streams) != name(streams + 1) || streams == lanes.width(algorithm, usize::MAX)
+                if streams == 1
+                    || name(streams) != name(streams - 1)
+                    || name(streams) != name(streams + 1)
+                    || streams == lanes.width(algorithm, usize::MAX)
                 {
                     cases.push(Case {
                         lanes,
@@ -107,7 +110,9 @@ fn lanes(bencher: Bencher<'_, '_>, case: &Case) {
 fn together(bencher: Bencher<'_, '_>, algorithms: usize) {
     let chunk = vec![0x5a; CHUNK_BYTES];
     let chosen = ALGORITHMS[..algorithms].iter();
-    let mut states: Vec<_> = chosen.filter_map(|&algorithm| LaneState::new(algorithm)).collect();
+    let mut states: Vec<_> = chosen
+        .filter_map(|&algorithm| LaneState::new(algorithm))
+        .collect();
     let lanes = Lanes::detect();
     bencher
         .counter(BytesCount::new(chunk.len()))

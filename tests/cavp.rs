@@ -1,5 +1,7 @@
 //! Published vectors through every backend: NIST's CAVP for SHA-1 and SHA-2, RFC 1321 for MD5.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use std::path::Path;
 
 use multisum::lanes::{LaneState, Lanes, Stream};
@@ -18,7 +20,9 @@ const FILES: [(Algorithm, &str); 8] = [
 
 /// The values of the file's `Name = value` lines; no lines if the file is not among those kept.
 fn read(name: &str) -> Vec<(String, String)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cavp").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/cavp")
+        .join(name);
     if !path.exists() {
         return Vec::new();
     }
@@ -57,14 +61,20 @@ fn messages(file: &str) -> Vec<(Vec<u8>, String)> {
 }
 
 fn backends() -> impl Iterator<Item = Lanes> {
-    Lanes::backends().filter_map(|(_, lanes)| lanes.ok()).chain([Lanes::detect()])
+    Lanes::backends()
+        .filter_map(|(_, lanes)| lanes.ok())
+        .chain([Lanes::detect()])
 }
 
 fn hash(lanes: Lanes, states: &mut [LaneState], messages: &[&[u8]]) -> Vec<Digest> {
     let mut streams: Vec<_> = states
         .iter_mut()
         .zip(messages)
-        .map(|(state, chunk)| Stream { state, chunk, last: true })
+        .map(|(state, chunk)| Stream {
+            state,
+            chunk,
+            last: true,
+        })
         .collect();
     lanes.advance(&mut streams);
     states.iter_mut().map(LaneState::finish).collect()
@@ -82,7 +92,11 @@ fn short_and_long_messages_all_at_once() {
             let got = hash(lanes, &mut states, &messages);
             for (got, (message, digest)) in got.iter().zip(&cases) {
                 let len = message.len();
-                assert_eq!(got.to_string(), *digest, "{lanes:?}, {algorithm}, {len} bytes");
+                assert_eq!(
+                    got.to_string(),
+                    *digest,
+                    "{lanes:?}, {algorithm}, {len} bytes"
+                );
             }
         }
     }
@@ -115,7 +129,10 @@ fn thousand(lanes: Lanes, states: &mut [LaneState], seed: &[u8]) -> Vec<u8> {
     for _ in 0..1000 {
         let messages = vec![&message[..]; states.len()];
         let digests = hash(lanes, states, &messages);
-        assert!(digests.iter().all(|digest| digest == &digests[0]), "{lanes:?}");
+        assert!(
+            digests.iter().all(|digest| digest == &digests[0]),
+            "{lanes:?}"
+        );
         message.drain(..seed.len());
         message.extend(digests[0].as_bytes());
     }

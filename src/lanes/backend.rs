@@ -1,6 +1,9 @@
 //! Which kernels this CPU can run, and the one place where they are called.
 
-#![expect(unsafe_code, reason = "the call of a kernel whose instructions were looked for first")]
+#![expect(
+    unsafe_code,
+    reason = "the call of a kernel whose instructions were looked for first"
+)]
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::OnceLock;
@@ -10,6 +13,7 @@ use crate::algorithm::Algorithm;
 use super::kernel::{
     Bank, Inputs, Kernel, MD5_LANES, SHA1_LANES, SHA256_LANES, SHA512_LANES, Stitched,
 };
+use super::known_answers;
 use super::schedule;
 use super::state::{Family, LaneState, Stream};
 use super::table::{self, BACKENDS, Backend};
@@ -33,9 +37,7 @@ impl<T, const WORDS: usize, const BLOCK: usize, const LANES: usize> Copy
 {
 }
 
-impl<T, const WORDS: usize, const BLOCK: usize, const LANES: usize>
-    Plan<T, WORDS, BLOCK, LANES>
-{
+impl<T, const WORDS: usize, const BLOCK: usize, const LANES: usize> Plan<T, WORDS, BLOCK, LANES> {
     /// The best kernel for so many messages.
     pub(super) fn choose(&self, messages: usize) -> &'static Kernel<T, WORDS, BLOCK, LANES> {
         let fitting = self.0.iter().find(|kernel| kernel.from <= messages);
@@ -181,7 +183,11 @@ impl Lanes {
         let mut lanes = Self::portable();
         lanes.name = backend.name;
         lanes.take_over(backend);
-        Ok(lanes)
+        if known_answers::passes(&lanes) {
+            Ok(lanes)
+        } else {
+            Err(BackendError::Wrong(backend.name))
+        }
     }
 
     /// Only for a backend whose features were detected.
@@ -221,7 +227,12 @@ impl Lanes {
         lanes.min(open).max(1)
     }
 
-    fn choice(&self, algorithm: Algorithm, open: usize) -> Option<(&'static str, usize)> {
+    /// The kernel for so many messages: its name and its lanes.
+    pub(super) fn choice(
+        &self,
+        algorithm: Algorithm,
+        open: usize,
+    ) -> Option<(&'static str, usize)> {
         macro_rules! of {
             ($plan:expr) => {{
                 let kernel = $plan.choose(open);
@@ -247,10 +258,12 @@ impl Lanes {
             ($plan:ident, $family:ident) => {
                 schedule::advance(
                     self.$plan,
-                    streams.iter_mut().filter_map(|stream| match &mut stream.state.family {
-                        Family::$family(core) => Some((core, stream.chunk, stream.last)),
-                        _ => None,
-                    }),
+                    streams
+                        .iter_mut()
+                        .filter_map(|stream| match &mut stream.state.family {
+                            Family::$family(core) => Some((core, stream.chunk, stream.last)),
+                            _ => None,
+                        }),
                 );
             };
         }
@@ -277,14 +290,20 @@ impl Lanes {
             && group.members().count() > 1
             && !blocks.is_empty()
         {
-            group.members().for_each(|state| self.advance_one(state, head, false));
+            group
+                .members()
+                .for_each(|state| self.advance_one(state, head, false));
             // SAFETY: as with plans, the features that the kernel needs were detected.
             group.hash(blocks, |md5, sha1, sha256| unsafe {
                 run(md5, sha1, sha256, blocks);
             });
-            group.members().for_each(|state| self.advance_one(state, tail, last));
+            group
+                .members()
+                .for_each(|state| self.advance_one(state, tail, last));
         } else {
-            group.members().for_each(|state| self.advance_one(state, chunk, last));
+            group
+                .members()
+                .for_each(|state| self.advance_one(state, chunk, last));
         }
     }
 
@@ -296,5 +315,61 @@ impl Lanes {
 impl Debug for Lanes {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Lanes").field(&self.name).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::kernel::Md5Kernel;
+
+    fn idle(_: &mut Bank<u32, 4, MD5_LANES>, _: &Inputs<'_, 64, MD5_LANES>, _: usize) {}
+
+    static IDLE: &[Md5Kernel] = &[Kernel {
+        name: "idle",
+        from: 1,
+        lanes: 8,
+        run: idle,
+    }];
+
+    static BROKEN: Backend = Backend {
+        name: "broken",
+        missing: || None,
+        md5: Some(IDLE),
+        sha1: None,
+        sha256: None,
+        sha512: None,
+        stitched: None,
+    };
+
+    #[test]
+    fn a_kernel_that_gives_a_wrong_digest_is_not_used() {
+        let error = Lanes::supported(&BROKEN).unwrap_err();
+        assert_eq!(error, BackendError::Wrong("broken"));
+    }
+
+    #[test]
+    fn the_table_has_the_widest_first_and_one_for_a_single_message_last() {
+        fn check<T, const W: usize, const B: usize, const L: usize>(
+            kernels: Option<&'static [Kernel<T, W, B, L>]>,
+        ) {
+            let Some(kernels) = kernels else { return };
+            assert_eq!(
+                kernels.last().map(|kernel| (kernel.from, kernel.lanes)),
+                Some((1, 1))
+            );
+            for pair in kernels.windows(2) {
+                assert!(pair[0].from > pair[1].from && pair[0].lanes > pair[1].lanes);
+                // A kernel is chosen where it is full, so that the known answers reach it.
+                assert!(pair[0].from <= pair[0].lanes && pair[1].lanes < pair[0].from);
+            }
+            assert!(kernels[0].lanes <= L);
+        }
+        for backend in BACKENDS {
+            check(backend.md5);
+            check(backend.sha1);
+            check(backend.sha256);
+            check(backend.sha512);
+        }
     }
 }

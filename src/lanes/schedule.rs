@@ -67,14 +67,7 @@ impl<'s, 'c, T: Copy, const WORDS: usize, const BLOCK: usize> Lane<'s, 'c, T, WO
 }
 
 /// The lanes at work: `lanes[..active]` are taken, and column `i` of the bank belongs to lane `i`.
-struct Table<
-    's,
-    'c,
-    T: 'static,
-    const WORDS: usize,
-    const BLOCK: usize,
-    const LANES: usize,
-> {
+struct Table<'s, 'c, T: 'static, const WORDS: usize, const BLOCK: usize, const LANES: usize> {
     plan: Plan<T, WORDS, BLOCK, LANES>,
     bank: [[T; LANES]; WORDS],
     lanes: [Option<Lane<'s, 'c, T, WORDS, BLOCK>>; LANES],

@@ -54,13 +54,21 @@ macro_rules! sha256_step {
         let sum = $v::add(sum, $v::choose(e_, $state[f], $state[g]));
         let sum = $v::add(
             sum,
-            $v::xor3($v::rotl::<26, 6>(e_), $v::rotl::<21, 11>(e_), $v::rotl::<7, 25>(e_)),
+            $v::xor3(
+                $v::rotl::<26, 6>(e_),
+                $v::rotl::<21, 11>(e_),
+                $v::rotl::<7, 25>(e_),
+            ),
         );
         $state[d] = $v::add($state[d], sum);
         let sum = $v::add(sum, $v::majority(a_, $state[b], $state[c]));
         $state[h] = $v::add(
             sum,
-            $v::xor3($v::rotl::<30, 2>(a_), $v::rotl::<19, 13>(a_), $v::rotl::<10, 22>(a_)),
+            $v::xor3(
+                $v::rotl::<30, 2>(a_),
+                $v::rotl::<19, 13>(a_),
+                $v::rotl::<10, 22>(a_),
+            ),
         );
     };
 }

@@ -74,13 +74,21 @@ macro_rules! sha512_step {
         let sum = $v::add(sum, $v::choose(e_, $state[f], $state[g]));
         let sum = $v::add(
             sum,
-            $v::xor3($v::rotl::<50, 14>(e_), $v::rotl::<46, 18>(e_), $v::rotl::<23, 41>(e_)),
+            $v::xor3(
+                $v::rotl::<50, 14>(e_),
+                $v::rotl::<46, 18>(e_),
+                $v::rotl::<23, 41>(e_),
+            ),
         );
         $state[d] = $v::add($state[d], sum);
         let sum = $v::add(sum, $v::majority(a_, $state[b], $state[c]));
         $state[h] = $v::add(
             sum,
-            $v::xor3($v::rotl::<36, 28>(a_), $v::rotl::<30, 34>(a_), $v::rotl::<25, 39>(a_)),
+            $v::xor3(
+                $v::rotl::<36, 28>(a_),
+                $v::rotl::<30, 34>(a_),
+                $v::rotl::<25, 39>(a_),
+            ),
         );
     };
 }

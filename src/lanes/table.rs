@@ -55,7 +55,7 @@ pub(super) static PORTABLE: Backend = Backend {
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
-    use super::*;
+    use super::{Backend, Kernel, Md5Kernel, Sha1Kernel, Sha256Kernel, Sha512Kernel};
     use crate::lanes::arch::x86_64::{avx2, avx512, sha_ni, single, stitched};
 
     macro_rules! missing {
@@ -157,7 +157,9 @@ mod x86_64 {
     /// Where a CPU has both: SHA-1 is faster in sixteen lanes if there are so many messages, SHA-256 is not.
     pub(super) static AVX512_SHA_NI: Backend = Backend {
         name: "avx512+sha-ni",
-        missing: missing!("sha", "sse4.1", "ssse3", "avx512f", "avx512bw", "avx2", "bmi1", "bmi2"),
+        missing: missing!(
+            "sha", "sse4.1", "ssse3", "avx512f", "avx512bw", "avx2", "bmi1", "bmi2"
+        ),
         md5: None,
         sha1: Some(SHA1_AVX512_NI),
         sha256: None,
@@ -194,7 +196,7 @@ mod x86_64 {
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64 {
-    use super::*;
+    use super::{Backend, Kernel, Md5Kernel, Sha1Kernel, Sha256Kernel, Sha512Kernel, portable};
     use crate::lanes::arch::aarch64::{neon, sha};
 
     macro_rules! missing {

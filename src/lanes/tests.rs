@@ -28,7 +28,10 @@ const FAMILIES: [Algorithm; 4] = [
 /// `MULTISUM_REQUIRE_LANES` asks for it.
 fn backends() -> Vec<Lanes> {
     let required = std::env::var("MULTISUM_REQUIRE_LANES").unwrap_or_default();
-    let required: Vec<_> = required.split(',').filter(|name| !name.is_empty()).collect();
+    let required: Vec<_> = required
+        .split(',')
+        .filter(|name| !name.is_empty())
+        .collect();
     for name in &required {
         Lanes::forced(name).unwrap();
     }
@@ -218,14 +221,22 @@ fn algorithms_together_agree_with_each_alone() {
     for lanes in backends() {
         for set in 1..1 << FAMILIES.len() {
             let message = &data[..random.below(if cfg!(miri) { 300 } else { 5000 })];
-            let chosen = FAMILIES.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1);
-            let mut states: Vec<_> =
-                chosen.filter_map(|(_, &algorithm)| LaneState::new(algorithm)).collect();
+            let chosen = FAMILIES
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| set >> i & 1 == 1);
+            let mut states: Vec<_> = chosen
+                .filter_map(|(_, &algorithm)| LaneState::new(algorithm))
+                .collect();
             // The first begins elsewhere, so that blocks do not fall together.
             let odd = random.below(2) == 0;
             if odd {
                 let chunk = &b"ahead"[..];
-                lanes.advance(&mut [Stream { state: &mut states[0], chunk, last: false }]);
+                lanes.advance(&mut [Stream {
+                    state: &mut states[0],
+                    chunk,
+                    last: false,
+                }]);
             }
             let mut rest = message;
             while !rest.is_empty() {
@@ -271,7 +282,11 @@ fn a_state_is_as_new_after_finish_and_after_reset() {
             assert_eq!(state.finish(), expected(algorithm, chunk));
             let mut feed = || {
                 let state = &mut state;
-                Lanes::detect().advance(&mut [Stream { state, chunk, last: false }]);
+                Lanes::detect().advance(&mut [Stream {
+                    state,
+                    chunk,
+                    last: false,
+                }]);
             };
             feed();
             state.reset();
@@ -319,5 +334,8 @@ fn width_never_exceeds_what_is_open() {
 #[test]
 fn an_unknown_or_missing_backend_says_so() {
     let message = Lanes::forced("mmx").unwrap_err().to_string();
-    assert!(message.starts_with("unknown kernels") && message.contains("portable"), "{message}");
+    assert!(
+        message.starts_with("unknown kernels") && message.contains("portable"),
+        "{message}"
+    );
 }

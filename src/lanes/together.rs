@@ -29,7 +29,9 @@ impl<'a> Group<'a> {
 
     pub(super) fn members(&mut self) -> impl Iterator<Item = &mut LaneState> {
         let members = [&mut self.md5, &mut self.sha1, &mut self.sha256];
-        members.into_iter().filter_map(|member| member.as_deref_mut())
+        members
+            .into_iter()
+            .filter_map(|member| member.as_deref_mut())
     }
 
     /// The bytes that complete a partial block, the whole blocks, and the rest.
@@ -57,18 +59,27 @@ impl<'a> Group<'a> {
         kernel: impl FnOnce(&mut [u32; 4], Option<&mut [u32; 5]>, Option<&mut [u32; 8]>),
     ) {
         let bytes = blocks.as_flattened().len();
-        let md5 = self.md5.as_deref_mut().and_then(|state| match &mut state.family {
-            Family::Md5(core) => Some(words(core, bytes)),
-            _ => None,
-        });
-        let sha1 = self.sha1.as_deref_mut().and_then(|state| match &mut state.family {
-            Family::Sha1(core) => Some(words(core, bytes)),
-            _ => None,
-        });
-        let sha256 = self.sha256.as_deref_mut().and_then(|state| match &mut state.family {
-            Family::Sha256(core) => Some(words(core, bytes)),
-            _ => None,
-        });
+        let md5 = self
+            .md5
+            .as_deref_mut()
+            .and_then(|state| match &mut state.family {
+                Family::Md5(core) => Some(words(core, bytes)),
+                _ => None,
+            });
+        let sha1 = self
+            .sha1
+            .as_deref_mut()
+            .and_then(|state| match &mut state.family {
+                Family::Sha1(core) => Some(words(core, bytes)),
+                _ => None,
+            });
+        let sha256 = self
+            .sha256
+            .as_deref_mut()
+            .and_then(|state| match &mut state.family {
+                Family::Sha256(core) => Some(words(core, bytes)),
+                _ => None,
+            });
         if let Some(md5) = md5 {
             kernel(md5, sha1, sha256);
         }

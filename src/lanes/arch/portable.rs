@@ -11,10 +11,7 @@ use crate::lanes::sha512::sha512_kernel;
 macro_rules! scalar_operations {
     ($module:ident, $word:ty, $block:literal) => {
         pub(super) mod $module {
-            #![allow(
-                dead_code,
-                reason = "no family asks for all of it"
-            )]
+            #![allow(dead_code, reason = "no family asks for all of it")]
 
             pub(in crate::lanes::arch) type V = $word;
             pub(in crate::lanes::arch) const LANES: usize = 1;
@@ -48,10 +45,7 @@ macro_rules! scalar_operations {
             }
 
             #[inline(always)]
-            fn words(
-                block: &[u8; $block],
-                convert: impl Fn([u8; size_of::<V>()]) -> V,
-            ) -> [V; 16] {
+            fn words(block: &[u8; $block], convert: impl Fn([u8; size_of::<V>()]) -> V) -> [V; 16] {
                 // Not with `zip`, which LLVM does not always inline into functions as long as kernels.
                 let bytes = block.as_chunks().0;
                 let mut words = [0; 16];

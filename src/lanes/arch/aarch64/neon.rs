@@ -121,8 +121,8 @@ macro_rules! operations {
 
 mod u32x4 {
     use std::arch::aarch64::{
-        vld1q_u8, vreinterpretq_u32_u8, vreinterpretq_u32_u64, vreinterpretq_u64_u32,
-        vreinterpretq_u8_u32, vrev32q_u8, vtrn1q_u64, vtrn2q_u64, vzip1q_u32, vzip2q_u32,
+        vld1q_u8, vreinterpretq_u8_u32, vreinterpretq_u32_u8, vreinterpretq_u32_u64,
+        vreinterpretq_u64_u32, vrev32q_u8, vtrn1q_u64, vtrn2q_u64, vzip1q_u32, vzip2q_u32,
     };
 
     operations!(
@@ -194,9 +194,7 @@ mod u32x4 {
 }
 
 mod u64x2 {
-    use std::arch::aarch64::{
-        vld1q_u8, vreinterpretq_u64_u8, vrev64q_u8, vtrn1q_u64, vtrn2q_u64,
-    };
+    use std::arch::aarch64::{vld1q_u8, vreinterpretq_u64_u8, vrev64q_u8, vtrn1q_u64, vtrn2q_u64};
 
     operations!(
         u64,
@@ -235,9 +233,26 @@ mod u64x2 {
     }
 }
 
-md5_kernel!(#[target_feature(enable = "neon")] md5_x4, u32x4, [0]);
+md5_kernel!(
+    #[target_feature(enable = "neon")]
+    md5_x4,
+    u32x4,
+    [0]
+);
 md5_kernel!(#[target_feature(enable = "neon")] md5_x8, u32x4, [0 1]);
 md5_kernel!(#[target_feature(enable = "neon")] md5_x12, u32x4, [0 1 2]);
-sha1_kernel!(#[target_feature(enable = "neon")] sha1_x4, u32x4);
-sha256_kernel!(#[target_feature(enable = "neon")] sha256_x4, u32x4);
-sha512_kernel!(#[target_feature(enable = "neon")] sha512_x2, u64x2);
+sha1_kernel!(
+    #[target_feature(enable = "neon")]
+    sha1_x4,
+    u32x4
+);
+sha256_kernel!(
+    #[target_feature(enable = "neon")]
+    sha256_x4,
+    u32x4
+);
+sha512_kernel!(
+    #[target_feature(enable = "neon")]
+    sha512_x2,
+    u64x2
+);

@@ -54,7 +54,11 @@ impl State256 {
     fn four_rounds(&mut self, words: &mut [uint32x4_t; 4], group: usize) {
         let at = group % 4;
         if group >= 4 {
-            let (w1, w2, w3) = (words[(at + 1) % 4], words[(at + 2) % 4], words[(at + 3) % 4]);
+            let (w1, w2, w3) = (
+                words[(at + 1) % 4],
+                words[(at + 2) % 4],
+                words[(at + 3) % 4],
+            );
             words[at] = vsha256su1q_u32(vsha256su0q_u32(words[at], w1), w2, w3);
         }
         let sums = vaddq_u32(words[at], load(&CUBE_ROOTS.as_chunks().0[group]));
@@ -72,10 +76,16 @@ fn sha256<const N: usize>(
     blocks: usize,
 ) {
     let zero = vdupq_n_u32(0);
-    let mut states = [State256 { abcd: zero, efgh: zero }; N];
+    let mut states = [State256 {
+        abcd: zero,
+        efgh: zero,
+    }; N];
     for lane in 0..N {
         let [a, b, c, d, e, f, g, h] = [0, 1, 2, 3, 4, 5, 6, 7].map(|word: usize| bank[word][lane]);
-        states[lane] = State256 { abcd: load(&[a, b, c, d]), efgh: load(&[e, f, g, h]) };
+        states[lane] = State256 {
+            abcd: load(&[a, b, c, d]),
+            efgh: load(&[e, f, g, h]),
+        };
     }
     for block in 0..blocks {
         let before = states;
@@ -115,7 +125,11 @@ impl State1 {
         const CONSTANTS: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
         let at = group % 4;
         if group >= 4 {
-            let (w1, w2, w3) = (words[(at + 1) % 4], words[(at + 2) % 4], words[(at + 3) % 4]);
+            let (w1, w2, w3) = (
+                words[(at + 1) % 4],
+                words[(at + 2) % 4],
+                words[(at + 3) % 4],
+            );
             words[at] = vsha1su1q_u32(vsha1su0q_u32(words[at], w1, w2), w3);
         }
         let sums = vaddq_u32(words[at], vdupq_n_u32(CONSTANTS[group / 5]));
@@ -140,7 +154,10 @@ fn sha1<const N: usize>(
     let mut states = [State1 { abcd: zero, e: 0 }; N];
     for lane in 0..N {
         let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|word: usize| bank[word][lane]);
-        states[lane] = State1 { abcd: load(&[a, b, c, d]), e };
+        states[lane] = State1 {
+            abcd: load(&[a, b, c, d]),
+            e,
+        };
     }
     for block in 0..blocks {
         let before = states;

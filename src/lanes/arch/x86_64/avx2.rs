@@ -218,9 +218,26 @@ mod u64x4 {
 
 // Lanes 0, 1, 2, 3, 4 … of a vector hold messages 0, 1, 2, 3 and 4 … of the bank: halves were loaded so
 // that the order is kept.
-md5_kernel!(#[target_feature(enable = "avx2")] md5_x8, u32x8, [0]);
+md5_kernel!(
+    #[target_feature(enable = "avx2")]
+    md5_x8,
+    u32x8,
+    [0]
+);
 md5_kernel!(#[target_feature(enable = "avx2")] md5_x16, u32x8, [0 1]);
 md5_kernel!(#[target_feature(enable = "avx2")] md5_x24, u32x8, [0 1 2]);
-sha1_kernel!(#[target_feature(enable = "avx2")] sha1_x8, u32x8);
-sha256_kernel!(#[target_feature(enable = "avx2")] sha256_x8, u32x8);
-sha512_kernel!(#[target_feature(enable = "avx2")] sha512_x4, u64x4);
+sha1_kernel!(
+    #[target_feature(enable = "avx2")]
+    sha1_x8,
+    u32x8
+);
+sha256_kernel!(
+    #[target_feature(enable = "avx2")]
+    sha256_x8,
+    u32x8
+);
+sha512_kernel!(
+    #[target_feature(enable = "avx2")]
+    sha512_x4,
+    u64x4
+);

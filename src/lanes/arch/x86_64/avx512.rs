@@ -240,9 +240,26 @@ mod u64x8 {
     }
 }
 
-md5_kernel!(#[target_feature(enable = "avx512f,avx512bw")] md5_x16, u32x16, [0]);
+md5_kernel!(
+    #[target_feature(enable = "avx512f,avx512bw")]
+    md5_x16,
+    u32x16,
+    [0]
+);
 md5_kernel!(#[target_feature(enable = "avx512f,avx512bw")] md5_x32, u32x16, [0 1]);
 md5_kernel!(#[target_feature(enable = "avx512f,avx512bw")] md5_x48, u32x16, [0 1 2]);
-sha1_kernel!(#[target_feature(enable = "avx512f,avx512bw")] sha1_x16, u32x16);
-sha256_kernel!(#[target_feature(enable = "avx512f,avx512bw")] sha256_x16, u32x16);
-sha512_kernel!(#[target_feature(enable = "avx512f,avx512bw")] sha512_x8, u64x8);
+sha1_kernel!(
+    #[target_feature(enable = "avx512f,avx512bw")]
+    sha1_x16,
+    u32x16
+);
+sha256_kernel!(
+    #[target_feature(enable = "avx512f,avx512bw")]
+    sha256_x16,
+    u32x16
+);
+sha512_kernel!(
+    #[target_feature(enable = "avx512f,avx512bw")]
+    sha512_x8,
+    u64x8
+);

@@ -4,9 +4,9 @@
 
 use std::arch::x86_64::{
     __m128i, _mm_add_epi32, _mm_alignr_epi8, _mm_extract_epi32, _mm_loadu_si128, _mm_set_epi32,
-    _mm_set_epi64x, _mm_setzero_si128, _mm_sha1msg1_epu32, _mm_sha1msg2_epu32,
-    _mm_sha1nexte_epu32, _mm_sha1rnds4_epu32, _mm_sha256msg1_epu32, _mm_sha256msg2_epu32,
-    _mm_sha256rnds2_epu32, _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_xor_si128,
+    _mm_set_epi64x, _mm_setzero_si128, _mm_sha1msg1_epu32, _mm_sha1msg2_epu32, _mm_sha1nexte_epu32,
+    _mm_sha1rnds4_epu32, _mm_sha256msg1_epu32, _mm_sha256msg2_epu32, _mm_sha256rnds2_epu32,
+    _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_xor_si128,
 };
 
 use crate::lanes::kernel::{Bank, Inputs, SHA1_LANES, SHA256_LANES};
@@ -95,7 +95,11 @@ impl State256 {
 pub(super) fn sums_256(words: &mut [__m128i; 4], group: usize) -> __m128i {
     let at = group % 4;
     if group >= 4 {
-        let (w1, w2, w3) = (words[(at + 1) % 4], words[(at + 2) % 4], words[(at + 3) % 4]);
+        let (w1, w2, w3) = (
+            words[(at + 1) % 4],
+            words[(at + 2) % 4],
+            words[(at + 3) % 4],
+        );
         let mixed = _mm_sha256msg1_epu32(words[at], w1);
         let sum = _mm_add_epi32(mixed, _mm_alignr_epi8::<4>(w3, w2));
         words[at] = _mm_sha256msg2_epu32(sum, w3);

@@ -4,10 +4,10 @@
 #![expect(unsafe_code, reason = "loads and stores")]
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_loadu_si128, _mm256_add_epi64, _mm256_alignr_epi8,
-    _mm256_broadcastsi128_si256, _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_inserti128_si256, _mm_storeu_si128, _mm256_setr_epi8,
-    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
-    _mm256_xor_si256,
+    __m128i, __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_add_epi64, _mm256_alignr_epi8,
+    _mm256_broadcastsi128_si256, _mm256_castsi128_si256, _mm256_castsi256_si128,
+    _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_setr_epi8, _mm256_setzero_si256,
+    _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_xor_si256,
 };
 
 use crate::lanes::arch::portable::{u32x1, u64x1};
@@ -17,9 +17,22 @@ use crate::lanes::sha1::sha1_kernel;
 use crate::lanes::sha256::sha256_kernel;
 use crate::lanes::sha512::{CUBE_ROOTS, sha512_rounds, sha512_step};
 
-md5_kernel!(#[target_feature(enable = "bmi1,bmi2")] md5_x1, u32x1, [0]);
-sha1_kernel!(#[target_feature(enable = "bmi1,bmi2")] sha1_x1, u32x1);
-sha256_kernel!(#[target_feature(enable = "bmi1,bmi2")] sha256_x1, u32x1);
+md5_kernel!(
+    #[target_feature(enable = "bmi1,bmi2")]
+    md5_x1,
+    u32x1,
+    [0]
+);
+sha1_kernel!(
+    #[target_feature(enable = "bmi1,bmi2")]
+    sha1_x1,
+    u32x1
+);
+sha256_kernel!(
+    #[target_feature(enable = "bmi1,bmi2")]
+    sha256_x1,
+    u32x1
+);
 
 /// Two words of one block below two of the next.
 type Pair = __m256i;
@@ -161,7 +174,11 @@ static CONSTANTS: [[[u64; 2]; 8]; 5] = {
 
 #[inline]
 #[target_feature(enable = "bmi1,bmi2")]
-fn one_block(mut state: [u64; 8], inputs: &Inputs<'_, 128, SHA512_LANES>, block: usize) -> [u64; 8] {
+fn one_block(
+    mut state: [u64; 8],
+    inputs: &Inputs<'_, 128, SHA512_LANES>,
+    block: usize,
+) -> [u64; 8] {
     let mut words = u64x1::load_be(inputs, 0, block);
     let before = state;
     sha512_rounds!(u64x1, state, words);

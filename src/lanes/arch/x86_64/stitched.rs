@@ -41,8 +41,16 @@ fn stitched<const SHA1: bool, const SHA256: bool>(
     for block in blocks {
         let (before_5, before_1, before_256) = (state_5, state_1, state_256);
         let words_5 = [u32x1::load_le(&[std::slice::from_ref(block)], 0, 0)];
-        let mut words_1 = if SHA1 { load_block_1(block) } else { [_mm_setzero_si128(); 4] };
-        let mut words_256 = if SHA256 { load_block_256(block) } else { [_mm_setzero_si128(); 4] };
+        let mut words_1 = if SHA1 {
+            load_block_1(block)
+        } else {
+            [_mm_setzero_si128(); 4]
+        };
+        let mut words_256 = if SHA256 {
+            load_block_256(block)
+        } else {
+            [_mm_setzero_si128(); 4]
+        };
         md5_rounds!(u32x1, state_5, words_5, [0], ROW => {
             if SHA256 {
                 let sums = sums_256(&mut words_256, ROW);
@@ -84,9 +92,9 @@ fn tie(md5: &mut u32, sha1: &mut __m128i, sha256: &mut __m128i) {
     unsafe {
         std::arch::asm!(
             "/* {0:e} {1} {2} */",
-            inout(reg) *md5,
-            inout(xmm_reg) *sha1,
-            inout(xmm_reg) *sha256,
+            inout(reg) * md5,
+            inout(xmm_reg) * sha1,
+            inout(xmm_reg) * sha256,
             options(pure, nomem, nostack, preserves_flags),
         );
     }
