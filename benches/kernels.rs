@@ -119,15 +119,16 @@ fn together(bencher: Bencher<'_, '_>, algorithms: usize) {
         .bench_local(|| lanes.advance_together(&mut states, black_box(&chunk), false));
 }
 
-/// Messages of 1 to 8 KiB with their padding, as many in each call as the kernel wants.
-#[divan::bench(args = ALGORITHMS)]
-fn small(bencher: Bencher<'_, '_>, algorithm: Algorithm) {
+/// Messages of 1 to 8 KiB with their padding, as many in each call as the kernel has lanes, or several times
+/// as many, so that lanes are refilled.
+#[divan::bench(args = ALGORITHMS, consts = [1, 4, 16])]
+fn small<const TIMES: usize>(bencher: Bencher<'_, '_>, algorithm: Algorithm) {
     let buffer = vec![0x5a; 8 << 10];
     let messages: Vec<_> = (0..960)
         .map(|i| &buffer[..1024 + i * 2617 % 7168])
         .collect();
     let lanes = Lanes::detect();
-    let width = lanes.width(algorithm, usize::MAX);
+    let width = TIMES * lanes.width(algorithm, usize::MAX);
     let mut states: Vec<_> = (0..width)
         .filter_map(|_| LaneState::new(algorithm))
         .collect();

@@ -249,10 +249,11 @@ impl Lanes {
 
     /// Hashes the chunk of every stream, side by side where algorithms are of one family.
     ///
-    /// Any number of streams, chunks of any lengths. Streams are taken into the lanes in their order,
-    /// so long ones should come first if there are more than [`Lanes::width`]. Chunks whose addresses
-    /// are equal modulo 4096 share a set of the first cache; buffers some 64 bytes apart are faster.
-    /// No memory is allocated.
+    /// Any number of streams, chunks of any lengths. Streams are taken into the lanes in their order, and a
+    /// lane whose chunk is done takes the next. So for chunks of unequal lengths, several times
+    /// [`Lanes::width`] of them are faster than just so many, and the longest should come first. Chunks
+    /// whose addresses are equal modulo 4096 share a set of the first cache: lay buffers 64 bytes further
+    /// apart. No memory is allocated.
     pub fn advance(&self, streams: &mut [Stream<'_>]) {
         macro_rules! family {
             ($plan:ident, $family:ident) => {

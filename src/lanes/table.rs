@@ -209,7 +209,7 @@ mod x86_64 {
 #[cfg(target_arch = "aarch64")]
 mod aarch64 {
     use super::{Backend, Kernel, Md5Kernel, Sha1Kernel, Sha256Kernel, Sha512Kernel, portable};
-    use crate::lanes::arch::aarch64::{neon, sha};
+    use crate::lanes::arch::aarch64::{neon, sha, sha512};
 
     macro_rules! missing {
         ($feature:tt) => {
@@ -282,6 +282,25 @@ mod aarch64 {
         sha512: None,
         stitched: None,
     };
+
+    #[rustfmt::skip]
+    static SHA512_ARM: &[Sha512Kernel] = kernels! { Sha512Kernel;
+        "sha512 x4", 4.., 4, sha512::sha512_x4;
+        "sha512 x3", 3.., 3, sha512::sha512_x3;
+        "sha512 x2", 2.., 2, sha512::sha512_x2;
+        "sha512 x1", 1.., 1, sha512::sha512_x1;
+    };
+
+    /// The SHA-512 instructions; Rust's feature `sha3` stands for them and those of SHA-3 together.
+    pub(super) static SHA512: Backend = Backend {
+        name: "sha512",
+        missing: missing!("sha3"),
+        md5: None,
+        sha1: None,
+        sha256: None,
+        sha512: Some(SHA512_ARM),
+        stitched: None,
+    };
 }
 
 /// Every backend of this build, the best first.
@@ -296,7 +315,8 @@ pub(super) static BACKENDS: &[&Backend] = &[
 
 /// Every backend of this build, the best first.
 #[cfg(target_arch = "aarch64")]
-pub(super) static BACKENDS: &[&Backend] = &[&aarch64::SHA2, &aarch64::NEON, &PORTABLE];
+pub(super) static BACKENDS: &[&Backend] =
+    &[&aarch64::SHA512, &aarch64::SHA2, &aarch64::NEON, &PORTABLE];
 
 /// Every backend of this build.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

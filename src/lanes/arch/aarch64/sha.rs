@@ -8,6 +8,7 @@ use std::arch::aarch64::{
     vsha256h2q_u32, vsha256hq_u32, vsha256su0q_u32, vsha256su1q_u32, vst1q_u32,
 };
 
+use crate::lanes::arch::groups;
 use crate::lanes::kernel::{Bank, Inputs, SHA1_LANES, SHA256_LANES};
 use crate::lanes::sha256::CUBE_ROOTS;
 
@@ -93,11 +94,11 @@ fn sha256<const N: usize>(
         for lane in 0..N {
             words[lane] = load_block(&inputs[lane][block]);
         }
-        for group in 0..16 {
+        groups!(GROUP in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] {
             for lane in 0..N {
-                states[lane].four_rounds(&mut words[lane], group);
+                states[lane].four_rounds(&mut words[lane], GROUP);
             }
-        }
+        });
         for lane in 0..N {
             states[lane].abcd = vaddq_u32(states[lane].abcd, before[lane].abcd);
             states[lane].efgh = vaddq_u32(states[lane].efgh, before[lane].efgh);
@@ -165,11 +166,11 @@ fn sha1<const N: usize>(
         for lane in 0..N {
             words[lane] = load_block(&inputs[lane][block]);
         }
-        for group in 0..20 {
+        groups!(GROUP in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19] {
             for lane in 0..N {
-                states[lane].four_rounds(&mut words[lane], group);
+                states[lane].four_rounds(&mut words[lane], GROUP);
             }
-        }
+        });
         for lane in 0..N {
             states[lane].abcd = vaddq_u32(states[lane].abcd, before[lane].abcd);
             states[lane].e = states[lane].e.wrapping_add(before[lane].e);
