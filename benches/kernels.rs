@@ -118,3 +118,53 @@ fn together(bencher: Bencher<'_, '_>, algorithms: usize) {
         .counter(BytesCount::new(chunk.len()))
         .bench_local(|| lanes.advance_together(&mut states, black_box(&chunk), false));
 }
+
+/// Messages of 1 to 8 KiB with their padding, as many in each call as the kernel has lanes, or several times
+/// as many, so that lanes are refilled.
+#[divan::bench(args = ALGORITHMS, consts = [1, 4, 16])]
+fn small<const TIMES: usize>(bencher: Bencher<'_, '_>, algorithm: Algorithm) {
+    let buffer = vec![0x5a; 8 << 10];
+    let messages: Vec<_> = (0..960)
+        .map(|i| &buffer[..1024 + i * 2617 % 7168])
+        .collect();
+    let lanes = Lanes::detect();
+    let width = TIMES * lanes.width(algorithm, usize::MAX);
+    let mut states: Vec<_> = (0..width)
+        .filter_map(|_| LaneState::new(algorithm))
+        .collect();
+    let bytes: usize = messages.iter().map(|message| message.len()).sum();
+    bencher.counter(BytesCount::new(bytes)).bench_local(|| {
+        for batch in messages.chunks(width) {
+            let mut streams: Vec<_> = states
+                .iter_mut()
+                .zip(batch)
+                .map(|(state, &chunk)| Stream {
+                    state,
+                    chunk,
+                    last: true,
+                })
+                .collect();
+            lanes.advance(&mut streams);
+            for state in &mut states[..batch.len()] {
+                black_box(state.finish());
+            }
+        }
+    });
+}
+
+/// The same by the digest crates.
+#[divan::bench(args = ALGORITHMS)]
+fn small_crates(bencher: Bencher<'_, '_>, algorithm: Algorithm) {
+    let buffer = vec![0x5a; 8 << 10];
+    let messages: Vec<_> = (0..960)
+        .map(|i| &buffer[..1024 + i * 2617 % 7168])
+        .collect();
+    let mut hasher = new_hasher(algorithm);
+    let bytes: usize = messages.iter().map(|message| message.len()).sum();
+    bencher.counter(BytesCount::new(bytes)).bench_local(|| {
+        for message in &messages {
+            hasher.update(message);
+            black_box(hasher.finish());
+        }
+    });
+}

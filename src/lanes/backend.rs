@@ -13,6 +13,7 @@ use crate::algorithm::Algorithm;
 use super::kernel::{
     Bank, Inputs, Kernel, MD5_LANES, SHA1_LANES, SHA256_LANES, SHA512_LANES, Stitched,
 };
+use super::known_answers;
 use super::schedule;
 use super::state::{Family, LaneState, Stream};
 use super::table::{self, BACKENDS, Backend};
@@ -182,7 +183,11 @@ impl Lanes {
         let mut lanes = Self::portable();
         lanes.name = backend.name;
         lanes.take_over(backend);
-        Ok(lanes)
+        if known_answers::passes(&lanes) {
+            Ok(lanes)
+        } else {
+            Err(BackendError::Wrong(backend.name))
+        }
     }
 
     /// Only for a backend whose features were detected.
@@ -227,7 +232,12 @@ impl Lanes {
         lanes.min(open).max(1)
     }
 
-    fn choice(&self, algorithm: Algorithm, open: usize) -> Option<(&'static str, usize)> {
+    /// The kernel for so many messages: its name and its lanes.
+    pub(super) fn choice(
+        &self,
+        algorithm: Algorithm,
+        open: usize,
+    ) -> Option<(&'static str, usize)> {
         macro_rules! of {
             ($plan:expr) => {{
                 let kernel = $plan.choose(open);
@@ -244,10 +254,11 @@ impl Lanes {
 
     /// Hashes the chunk of every stream, side by side where algorithms are of one family.
     ///
-    /// Any number of streams, chunks of any lengths. Streams are taken into the lanes in their order,
-    /// so long ones should come first if there are more than [`Lanes::width`]. Chunks whose addresses
-    /// are equal modulo 4096 share a set of the first cache; buffers some 64 bytes apart are faster.
-    /// No memory is allocated.
+    /// Any number of streams, chunks of any lengths. Streams are taken into the lanes in their order, and a
+    /// lane whose chunk is done takes the next. So for chunks of unequal lengths, several times
+    /// [`Lanes::width`] of them are faster than just so many, and the longest should come first. Chunks
+    /// whose addresses are equal modulo 4096 share a set of the first cache: lay buffers 64 bytes further
+    /// apart. No memory is allocated.
     pub fn advance(&self, streams: &mut [Stream<'_>]) {
         macro_rules! family {
             ($plan:ident, $family:ident) => {
@@ -310,5 +321,61 @@ impl Lanes {
 impl Debug for Lanes {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Lanes").field(&self.name).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::kernel::Md5Kernel;
+
+    fn idle(_: &mut Bank<u32, 4, MD5_LANES>, _: &Inputs<'_, 64, MD5_LANES>, _: usize) {}
+
+    static IDLE: &[Md5Kernel] = &[Kernel {
+        name: "idle",
+        from: 1,
+        lanes: 8,
+        run: idle,
+    }];
+
+    static BROKEN: Backend = Backend {
+        name: "broken",
+        missing: || None,
+        md5: Some(IDLE),
+        sha1: None,
+        sha256: None,
+        sha512: None,
+        stitched: None,
+    };
+
+    #[test]
+    fn a_kernel_that_gives_a_wrong_digest_is_not_used() {
+        let error = Lanes::supported(&BROKEN).unwrap_err();
+        assert_eq!(error, BackendError::Wrong("broken"));
+    }
+
+    #[test]
+    fn the_table_has_the_widest_first_and_one_for_a_single_message_last() {
+        fn check<T, const W: usize, const B: usize, const L: usize>(
+            kernels: Option<&'static [Kernel<T, W, B, L>]>,
+        ) {
+            let Some(kernels) = kernels else { return };
+            assert_eq!(
+                kernels.last().map(|kernel| (kernel.from, kernel.lanes)),
+                Some((1, 1))
+            );
+            for pair in kernels.windows(2) {
+                assert!(pair[0].from > pair[1].from && pair[0].lanes > pair[1].lanes);
+                // A kernel is chosen where it is full, so that the known answers reach it.
+                assert!(pair[0].from <= pair[0].lanes && pair[1].lanes < pair[0].from);
+            }
+            assert!(kernels[0].lanes <= L);
+        }
+        for backend in BACKENDS {
+            check(backend.md5);
+            check(backend.sha1);
+            check(backend.sha256);
+            check(backend.sha512);
+        }
     }
 }

@@ -12,9 +12,14 @@
 //! to `sha512.rs` have the rounds, once each, `arch/` the operations of each instruction set, and
 //! `backend.rs` finds out what the CPU has.
 
+#[allow(
+    clippy::needless_range_loop,
+    reason = "lanes, words and groups are numbers that index several arrays at once"
+)]
 mod arch;
 mod backend;
 mod kernel;
+mod known_answers;
 mod md5;
 mod padding;
 mod schedule;

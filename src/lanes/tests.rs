@@ -1,5 +1,7 @@
 //! Every backend against the digest crates.
 
+use std::sync::OnceLock;
+
 use super::{LaneState, Lanes, Stream};
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
@@ -27,6 +29,11 @@ const FAMILIES: [Algorithm; 4] = [
 /// Every backend that the CPU has. One that it lacks is named, and is a failure if the variable
 /// `MULTISUM_REQUIRE_LANES` asks for it.
 fn backends() -> Vec<Lanes> {
+    static FOUND: OnceLock<Vec<Lanes>> = OnceLock::new();
+    FOUND.get_or_init(find_backends).clone()
+}
+
+fn find_backends() -> Vec<Lanes> {
     let required = std::env::var("MULTISUM_REQUIRE_LANES").unwrap_or_default();
     let required: Vec<_> = required
         .split(',')

@@ -12,3 +12,14 @@ mod barrier;
 pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86_64;
+
+/// Repeats a block with a constant that takes each value, so that nothing is left to be unrolled.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! groups {
+    ($group:ident in [$($value:literal)*] $body:block) => {
+        $({ const $group: usize = $value; $body })*
+    };
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use groups;

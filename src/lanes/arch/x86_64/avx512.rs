@@ -11,11 +11,11 @@ use crate::lanes::sha512::sha512_kernel;
 
 /// What words of both widths have in common.
 macro_rules! operations {
-    ($word:ty, $add:ident, $rotate:ident, $shift_right:ident, $ternary:ident) => {
+    ($word:ty, $add:ident, $rotate:ident, $shift_right:ident) => {
         use std::arch::x86_64::{
             __m128i, __m512i, _mm_loadu_si128, _mm512_broadcast_i32x4, _mm512_castsi128_si512,
             _mm512_inserti32x4, _mm512_loadu_si512, _mm512_shuffle_epi8, _mm512_storeu_si512,
-            _mm512_xor_si512, _mm_set_epi64x, $add, $rotate, $shift_right, $ternary,
+            _mm512_xor_si512, _mm_set_epi64x, _mm512_ternarylogic_epi32, $add, $rotate, $shift_right,
         };
 
         pub(super) type V = __m512i;
@@ -79,13 +79,13 @@ macro_rules! operations {
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw")]
         pub(super) fn xor3(a: V, b: V, c: V) -> V {
-            $ternary::<0b1001_0110>(a, b, c)
+            _mm512_ternarylogic_epi32::<0b1001_0110>(a, b, c)
         }
 
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw")]
         pub(super) fn choose(mask: V, yes: V, no: V) -> V {
-            $ternary::<0b1100_1010>(mask, yes, no)
+            _mm512_ternarylogic_epi32::<0b1100_1010>(mask, yes, no)
         }
 
         /// `sum + choose(mask, yes, no)`.
@@ -99,7 +99,7 @@ macro_rules! operations {
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw")]
         pub(super) fn majority(a: V, b: V, c: V) -> V {
-            $ternary::<0b1110_1000>(a, b, c)
+            _mm512_ternarylogic_epi32::<0b1110_1000>(a, b, c)
         }
 
         /// `a ^ (b | !c)`.
@@ -107,7 +107,7 @@ macro_rules! operations {
         #[target_feature(enable = "avx512f,avx512bw")]
         #[allow(dead_code, reason = "MD5 alone asks for it")]
         pub(super) fn xor_or_not(a: V, b: V, c: V) -> V {
-            $ternary::<0b0010_1101>(a, b, c)
+            _mm512_ternarylogic_epi32::<0b0010_1101>(a, b, c)
         }
 
         #[inline]
@@ -146,13 +146,7 @@ mod u32x16 {
         _mm512_unpacklo_epi64,
     };
 
-    operations!(
-        u32,
-        _mm512_add_epi32,
-        _mm512_rol_epi32,
-        _mm512_srli_epi32,
-        _mm512_ternarylogic_epi32
-    );
+    operations!(u32, _mm512_add_epi32, _mm512_rol_epi32, _mm512_srli_epi32);
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
@@ -201,13 +195,7 @@ mod u32x16 {
 mod u64x8 {
     use std::arch::x86_64::{_mm512_set1_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64};
 
-    operations!(
-        u64,
-        _mm512_add_epi64,
-        _mm512_rol_epi64,
-        _mm512_srli_epi64,
-        _mm512_ternarylogic_epi64
-    );
+    operations!(u64, _mm512_add_epi64, _mm512_rol_epi64, _mm512_srli_epi64);
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]

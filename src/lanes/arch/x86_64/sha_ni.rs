@@ -9,6 +9,7 @@ use std::arch::x86_64::{
     _mm_shuffle_epi8, _mm_shuffle_epi32, _mm_xor_si128,
 };
 
+use crate::lanes::arch::groups;
 use crate::lanes::kernel::{Bank, Inputs, SHA1_LANES, SHA256_LANES};
 use crate::lanes::sha256::CUBE_ROOTS;
 
@@ -132,12 +133,6 @@ pub(super) fn load_block_256(block: &[u8; 64]) -> [__m128i; 4] {
 fn quarters(block: &[u8; 64]) -> [&[u8; 16]; 4] {
     let quarters = block.as_chunks().0;
     [&quarters[0], &quarters[1], &quarters[2], &quarters[3]]
-}
-
-macro_rules! groups {
-    ($group:ident in [$($value:literal)*] $body:block) => {
-        $({ const $group: usize = $value; $body })*
-    };
 }
 
 #[inline]
