@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::hasher::{StreamHasher, new_hasher};
-use crate::lanes::{LaneState, Lanes, Stream};
+use crate::lanes::{Blake2State, LaneState, Lanes, Stream};
 
 /// Chunks shorter than this are hashed faster by one thread than they can be handed out.
 const SPREAD_FROM_BYTES: usize = 128 * 1024;
@@ -16,6 +16,7 @@ pub(super) struct Message {
     algorithms: Arc<[Algorithm]>,
     /// Those that one kernel can take together come first.
     lanes: Vec<LaneState>,
+    blake2: Vec<Blake2State>,
     hashers: Vec<Box<dyn StreamHasher>>,
     /// For each algorithm where its digest comes from.
     places: Vec<Place>,
@@ -24,18 +25,23 @@ pub(super) struct Message {
 #[derive(Clone, Copy)]
 enum Place {
     Lane(usize),
+    Blake2(usize),
     Hasher(usize),
 }
 
 impl Message {
     pub(super) fn new(algorithms: &Arc<[Algorithm]>) -> Self {
         let mut lanes: Vec<(usize, LaneState)> = Vec::new();
+        let mut blake2 = Vec::new();
         let mut hashers = Vec::new();
         let mut places = Vec::new();
         for (index, &algorithm) in algorithms.iter().enumerate() {
             if let Some(state) = LaneState::new(algorithm) {
                 lanes.push((index, state));
                 places.push(Place::Lane(0));
+            } else if let Some(state) = Blake2State::new(algorithm) {
+                places.push(Place::Blake2(blake2.len()));
+                blake2.push(state);
             } else {
                 places.push(Place::Hasher(hashers.len()));
                 hashers.push(new_hasher(algorithm));
@@ -49,6 +55,7 @@ impl Message {
         Self {
             algorithms: Arc::clone(algorithms),
             lanes,
+            blake2,
             hashers,
             places,
         }
@@ -59,8 +66,8 @@ impl Message {
     }
 
     /// The states that want to be advanced side by side with those of other messages.
-    pub(super) fn lane_states(&mut self) -> &mut [LaneState] {
-        &mut self.lanes
+    pub(super) fn side_by_side(&mut self) -> (&mut [LaneState], &mut [Blake2State]) {
+        (&mut self.lanes, &mut self.blake2)
     }
 
     /// Feeds the algorithms that have no lanes.
@@ -99,35 +106,47 @@ impl Message {
     }
 
     fn pieces(&mut self, kernels: &Lanes) -> Vec<Piece<'_>> {
-        let together = match kernels.stitches() {
-            true => self
-                .lanes
-                .iter()
-                .filter(|state| state.can_be_stitched())
-                .count(),
-            false => 0,
-        };
+        let together = self.stitched_together(kernels);
         let (stitched, single) = self.lanes.split_at_mut(together);
         let stitched = (!stitched.is_empty()).then_some(Piece::Lanes(stitched));
         let single = single.chunks_mut(1).map(Piece::Lanes);
+        let blake2 = self.blake2.iter_mut().map(Piece::Blake2);
         let algorithms = self.places.iter().zip(self.algorithms.iter());
         let unlaned = algorithms.filter(|(place, _)| matches!(place, Place::Hasher(_)));
         let costs = unlaned.map(|(_, algorithm)| algorithm.info().cost);
         let hashers = self.hashers.iter_mut().zip(costs);
         let hashers = hashers.map(|(hasher, cost)| Piece::Hasher(hasher.as_mut(), cost));
-        stitched.into_iter().chain(single).chain(hashers).collect()
+        stitched
+            .into_iter()
+            .chain(single)
+            .chain(blake2)
+            .chain(hashers)
+            .collect()
+    }
+
+    /// How many of the first lanes one kernel takes at the price of MD5 alone.
+    fn stitched_together(&self, kernels: &Lanes) -> usize {
+        if !kernels.stitches() || !self.algorithms.contains(&Algorithm::Md5) {
+            return 0;
+        }
+        self.lanes
+            .iter()
+            .filter(|state| state.can_be_stitched())
+            .count()
     }
 
     /// Gives the digests in the order of the algorithms, and starts anew.
     pub(super) fn finish(&mut self) -> Vec<Digest> {
         let Self {
             lanes,
+            blake2,
             hashers,
             places,
             ..
         } = self;
         let digest = |place: &Place| match *place {
             Place::Lane(index) => lanes[index].finish(),
+            Place::Blake2(index) => blake2[index].finish(),
             Place::Hasher(index) => hashers[index].finish(),
         };
         places.iter().map(digest).collect()
@@ -136,6 +155,7 @@ impl Message {
     /// Forgets what was fed and starts anew.
     pub(super) fn reset(&mut self) {
         self.lanes.iter_mut().for_each(LaneState::reset);
+        self.blake2.iter_mut().for_each(Blake2State::reset);
         self.hashers.iter_mut().for_each(|hasher| hasher.reset());
     }
 }
@@ -143,6 +163,7 @@ impl Message {
 /// What one thread takes over.
 enum Piece<'a> {
     Lanes(&'a mut [LaneState]),
+    Blake2(&'a mut Blake2State),
     Hasher(&'a mut dyn StreamHasher, u16),
 }
 
@@ -151,6 +172,7 @@ impl Piece<'_> {
         match self {
             Self::Lanes([state]) => kernels.advance(&mut [Stream { state, chunk, last }]),
             Self::Lanes(states) => kernels.advance_together(states, chunk, last),
+            Self::Blake2(state) => Blake2State::update_many(&mut [(state, chunk)]),
             Self::Hasher(hasher, _) => hasher.update_wide(chunk),
         }
     }
@@ -162,6 +184,7 @@ impl Piece<'_> {
                 .map(|state| state.algorithm().info().cost)
                 .max()
                 .unwrap_or(0),
+            Self::Blake2(_) => Algorithm::BLAKE2B.info().cost,
             Self::Hasher(_, cost) => *cost,
         }
     }

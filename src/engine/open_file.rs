@@ -166,7 +166,9 @@ impl OpenFile {
         buffer: &mut [u8],
     ) -> Result<Option<usize>, FileError> {
         let wanted = self.wanted(buffer.len());
-        let Reader::Plain(file) = &self.reader else { return self.fill(buffer).map(Some) };
+        let Reader::Plain(file) = &self.reader else {
+            return self.fill(buffer).map(Some);
+        };
         if !self.tries_cache || self.ended {
             return self.fill(buffer).map(Some);
         }
@@ -308,7 +310,8 @@ impl OpenFile {
             Reader::Mapped(_) => return false,
             Reader::Stdin => return false,
         };
-        file.metadata().is_ok_and(|metadata| before.proves_unchanged(&Stamp::of(&metadata)))
+        file.metadata()
+            .is_ok_and(|metadata| before.proves_unchanged(&Stamp::of(&metadata)))
     }
 
     fn is_damaged(&mut self) -> bool {
@@ -406,7 +409,12 @@ mod now {
 
     /// Asks the system to fetch a part of the file into the page cache.
     pub(super) fn fetch(file: &File, offset: u64, len: u64) -> io::Result<()> {
-        Ok(fadvise(file, offset, NonZeroU64::new(len), Advice::WillNeed)?)
+        Ok(fadvise(
+            file,
+            offset,
+            NonZeroU64::new(len),
+            Advice::WillNeed,
+        )?)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use crate::algorithm::Algorithm;
-use crate::lanes::{Lanes, Stream};
+use crate::lanes::{Blake2State, Lanes, Stream};
 
 use super::buffer::Buffer;
 use super::gauges::LARGE_FILE_BYTES;
@@ -172,13 +172,20 @@ impl<T: Send + 'static> Shift<T> {
 
 fn hash_side_by_side<T>(open: &mut [Slot<T>], kernels: &Lanes) {
     let mut streams = Vec::with_capacity(open.len() * 4);
+    let mut blake2 = Vec::new();
     for slot in open {
         let Some((message, chunk, last)) = slot.chunk() else {
             continue;
         };
         message.update_hashers(chunk);
-        let states = message.lane_states();
-        streams.extend(states.iter_mut().map(|state| Stream { state, chunk, last }));
+        let (lane_states, blake2_states) = message.side_by_side();
+        streams.extend(
+            lane_states
+                .iter_mut()
+                .map(|state| Stream { state, chunk, last }),
+        );
+        blake2.extend(blake2_states.iter_mut().map(|state| (state, chunk)));
     }
     kernels.advance(&mut streams);
+    Blake2State::update_many(&mut blake2);
 }

@@ -46,7 +46,10 @@ impl Stamp {
         if identity(self) != identity(after) {
             Some(Instability::Replaced)
         } else if self.size != after.size {
-            Some(Instability::Resized { before: self.size, after: after.size })
+            Some(Instability::Resized {
+                before: self.size,
+                after: after.size,
+            })
         } else if self.modified != after.modified {
             Some(Instability::Modified)
         } else {

@@ -9,7 +9,7 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender};
 use rayon::ThreadPool;
 
-use crate::lanes::Lanes;
+use crate::lanes::{Blake2State, Lanes};
 
 use super::message::Message;
 use super::run::Finished;
@@ -123,7 +123,11 @@ impl<T> Worker<T> {
     /// takes, so that lanes are refilled as files end.
     pub(super) fn most_open(&self, message: &Message) -> usize {
         let algorithms = message.algorithms().iter();
-        let widths = algorithms.map(|&algorithm| self.kernels.width(algorithm, usize::MAX));
+        let widths = algorithms.map(|&algorithm| {
+            self.kernels
+                .width(algorithm, usize::MAX)
+                .max(Blake2State::width(algorithm))
+        });
         match widths.max().unwrap_or(1) {
             1 => 1,
             width => (2 * width).min(MOST_OPEN),

@@ -18,6 +18,7 @@
 )]
 mod arch;
 mod backend;
+mod blake2;
 mod kernel;
 mod known_answers;
 mod md5;
@@ -33,4 +34,5 @@ mod tests;
 mod together;
 
 pub use backend::{BackendError, Lanes};
+pub use blake2::Blake2State;
 pub use state::{LaneState, Stream};
