@@ -1,5 +1,6 @@
 //! From arguments to what they mean: validated, and with the environment asked.
 
+use std::env;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -10,6 +11,7 @@ use std::thread;
 use crate::algorithm::{Algorithm, UnknownAlgorithm};
 use crate::engine::{self, IoMode};
 use crate::error::{Error, FileError, Operation};
+use crate::lanes::{BackendError, Lanes};
 use crate::manifest::{Format, WriterError};
 use crate::quote::Quoted;
 use crate::relpath::RelPath;
@@ -29,6 +31,8 @@ pub(super) enum Failure {
     Algorithm(#[from] UnknownAlgorithm),
     #[error(transparent)]
     Filter(#[from] FilterError),
+    #[error("MULTISUM_LANES: {0}")]
+    Lanes(#[from] BackendError),
     #[error("{}: {reason}", Quoted::path(.path))]
     Output { path: PathBuf, reason: OutputError },
     #[error(
@@ -103,8 +107,20 @@ pub(super) fn engine(args: &MachineArgs, place: &Path) -> Result<engine::Options
         Io::Mmap => IoMode::Mmap,
         Io::Direct => IoMode::Direct,
     };
+    options.kernels = kernels()?;
     options.cancel = cancel_on_signals().map_err(Error::Threads)?;
     Ok(options)
+}
+
+/// The best kernels of this CPU, or those that the environment forces for tests and comparisons.
+fn kernels() -> Result<Lanes, BackendError> {
+    match env::var_os("MULTISUM_LANES") {
+        None => Ok(Lanes::detect()),
+        Some(name) => match name.to_str() {
+            Some(name) => Lanes::forced(name),
+            None => Err(BackendError::Unknown(Quoted::new(&name).to_string())),
+        },
+    }
 }
 
 /// What the walk descends and reports, but for the files to leave out.
