@@ -144,8 +144,12 @@ fn every_number_of_streams_with_unequal_lengths_and_addresses() {
     let data = painted(2000);
     for lanes in backends() {
         for algorithm in FAMILIES {
-            let most = 2 * lanes.width(algorithm, usize::MAX) + 1;
-            for count in 1..=most {
+            let width = lanes.width(algorithm, usize::MAX);
+            for count in 1..=2 * width + 1 {
+                // Miri is slow: there, only the numbers round the width.
+                if cfg!(miri) && count.abs_diff(width) > 1 {
+                    continue;
+                }
                 let messages: Vec<_> = (0..count)
                     .map(|i| &data[i % 67..][..(i * 97) % if cfg!(miri) { 150 } else { 1100 }])
                     .collect();
