@@ -202,7 +202,9 @@ fn truncation_kills_no_way_of_reading() {
 #[test]
 fn verify_says_the_same_of_files_that_fail_or_change() {
     let tree = tree();
-    let hashed = tree.cmd(["hash", "-C", ".", "-o", "../L", "a", "f", "z"]).run();
+    let hashed = tree
+        .cmd(["hash", "-C", ".", "-o", "../L", "a", "f", "z"])
+        .run();
     hashed.stderr_any().check();
     for (fault, told) in [
         (

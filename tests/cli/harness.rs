@@ -173,7 +173,8 @@ impl Tree {
     pub(crate) fn faulty(&self, path: &str, fault: &str, args: &[&str]) -> Option<Cmd> {
         let whole = self.path(path);
         let mut all: Vec<OsString> = ["-f", "-qq", "-o", "/dev/null"].map(OsString::from).into();
-        for option in ["-P", path, "-P", whole.to_str()?, "-e"] {
+        let dotted = format!("./{path}");
+        for option in ["-P", path, "-P", &dotted, "-P", whole.to_str()?, "-e"] {
             all.push(option.into());
         }
         all.extend([format!("inject={fault}").into(), BINARY.into()]);
@@ -344,6 +345,11 @@ impl Started {
     /// Sends a signal by name, such as `INT`.
     pub(crate) fn signal(&self, name: &str) {
         self.running.signal(name);
+    }
+
+    /// The most memory that the run has held so far, where the system tells.
+    pub(crate) fn peak_kilobytes(&self) -> u64 {
+        self.running.peak_kilobytes()
     }
 
     #[track_caller]

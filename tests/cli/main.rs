@@ -27,6 +27,9 @@ mod reading;
 // Both.
 mod faults;
 mod hostile;
+mod interop;
+mod promises;
+mod terminal;
 mod usage;
 
 #[test]
