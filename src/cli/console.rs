@@ -75,12 +75,13 @@ impl Console {
         if failure.is_closed_pipe() {
             return ExitCode::Incomplete;
         }
-        if matches!(failure, Failure::Run(Error::Cancelled)) {
-            return ExitCode::Interrupted;
-        }
+        let code = match failure {
+            Failure::Run(Error::Cancelled) => ExitCode::Interrupted,
+            _ => ExitCode::Incomplete,
+        };
         // If standard error fails as well, the exit code is all that is left.
         writeln!(io::stderr(), "multisum: {failure}").ok();
-        ExitCode::Incomplete
+        code
     }
 }
 

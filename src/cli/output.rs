@@ -112,7 +112,7 @@ impl Output {
         let written = match &mut self.place {
             Place::Stdout => write_stdout(&self.buffer),
             Place::Stream(file) => file.write_all(&self.buffer),
-            Place::Beside(beside) => beside.write_all(&self.buffer),
+            Place::Beside(beside) => beside.as_file_mut().write_all(&self.buffer),
         };
         self.buffer.clear();
         written.map_err(|error| FileError::new(Operation::Write, &self.path, error))

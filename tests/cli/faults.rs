@@ -154,7 +154,7 @@ fn a_file_that_is_truncated_while_it_is_read_is_unstable() {
             .open(f)
             .unwrap()
             .set_len(1000)
-            .unwrap()
+            .unwrap();
     });
 }
 

@@ -167,6 +167,7 @@ fn a_stopped_run_leaves_the_old_list_and_nothing_else() {
         ("TERM", ["-j", "1"]),
         ("INT", ["--io", "mmap"]),
         ("INT", ["--io", "direct"]),
+        ("HUP", ["--io", "read"]),
     ] {
         let tree = one_file();
         let started = endless(&tree, &args);
@@ -177,7 +178,7 @@ fn a_stopped_run_leaves_the_old_list_and_nothing_else() {
             begun.elapsed() < Duration::from_secs(5),
             "{signal} {args:?}"
         );
-        output.stderr_any().code(130).check();
+        output.stderr("multisum: interrupted\n").code(130).check();
         assert_eq!(tree.read("L"), b"old");
         assert_eq!(tree.names_in(""), ["L", "a", "big"], "{signal} {args:?}");
     }
@@ -213,6 +214,29 @@ fn a_disk_that_takes_no_more_is_one_clear_line() {
         let output = tree.shell(&format!("$M {args} >/dev/full")).run();
         output.stderr_any().code(2).check();
     }
+}
+
+#[test]
+fn a_run_that_shall_outlive_its_terminal_does() {
+    let tree = one_file();
+    tree.fifo("pipe");
+    // It waits in the pipe until the signal has been sent.
+    let script = "trap '' HUP; $M hash -a md5 pipe & sleep 0.3; kill -s HUP $!; sleep 0.1; \
+                  printf abc >pipe; wait $!";
+    let output = tree.shell(script).run();
+    output
+        .stdout(format!("{MD5_OF_ABC}  pipe\n"))
+        .stderr_any()
+        .check();
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_an_error_and_leaves_nothing() {
+    let tree = one_file();
+    let output = tree.shell("ulimit -f 0; $M hash -o L a").run();
+    let told = "multisum: L: write: File too large (os error 27)\n";
+    output.stderr(told).code(2).check();
+    assert_eq!(tree.names_in(""), ["a"]);
 }
 
 #[test]
