@@ -262,7 +262,7 @@ fn suggestion(spelling: &str) -> String {
     close.map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
 }
 
-/// One letter too many, too few, or another.
+/// One letter too many, too few, or another, or two neighbours swapped.
 fn is_close(name: &str, spelling: &str) -> bool {
     let spelling = spelling.to_ascii_lowercase();
     let (short, long) = if name.len() < spelling.len() {
@@ -273,10 +273,11 @@ fn is_close(name: &str, spelling: &str) -> bool {
     let (short, long) = (short.as_bytes(), long.as_bytes());
     let same_start = short.iter().zip(long).take_while(|(a, b)| a == b).count();
     match long.len() - short.len() {
-        0 => short[same_start..]
-            .iter()
-            .skip(1)
-            .eq(long[same_start..].iter().skip(1)),
+        0 => match (&short[same_start..], &long[same_start..]) {
+            ([a, b, rest @ ..], [c, d, tail @ ..]) if (a, b) == (d, c) => rest == tail,
+            ([_, rest @ ..], [_, tail @ ..]) => rest == tail,
+            _ => true,
+        },
         1 => short[same_start..] == long[same_start + 1..],
         _ => false,
     }
@@ -355,7 +356,11 @@ mod tests {
     #[test]
     fn a_near_miss_gets_a_suggestion() {
         let message = |name: &str| name.parse::<Algorithm>().unwrap_err().to_string();
-        assert_eq!(message("sha265"), "unknown algorithm 'sha265'");
+        assert_eq!(message("sha999"), "unknown algorithm 'sha999'");
+        assert_eq!(
+            message("sha265"),
+            "unknown algorithm 'sha265' (did you mean sha256?)"
+        );
         assert_eq!(
             message("sha25"),
             "unknown algorithm 'sha25' (did you mean sha256?)"

@@ -16,15 +16,18 @@ pub(super) struct Console {
     stdout_is_terminal: bool,
     stderr_is_terminal: bool,
     no_color: bool,
+    /// A terminal that cannot move its cursor.
+    is_dumb: bool,
 }
 
 impl Console {
     pub(super) fn new() -> Self {
+        let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
         Self {
             stdout_is_terminal: io::stdout().is_terminal(),
             stderr_is_terminal: io::stderr().is_terminal(),
-            no_color: env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-                || env::var_os("TERM").is_some_and(|term| term == "dumb"),
+            no_color: env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || is_dumb,
+            is_dumb,
         }
     }
 
@@ -47,10 +50,15 @@ impl Console {
         match args.progress {
             When::Json => report::Target::Json,
             When::Always => report::Target::Bars,
-            When::Auto if self.stderr_is_terminal && !args.quiet && !args.status => {
-                report::Target::Bars
+            When::Never => report::Target::Hidden,
+            When::Auto => {
+                let is_wanted = !args.quiet && !args.status;
+                if is_wanted && self.stderr_is_terminal && !self.is_dumb {
+                    report::Target::Bars
+                } else {
+                    report::Target::Hidden
+                }
             }
-            When::Auto | When::Never => report::Target::Hidden,
         }
     }
 
@@ -67,12 +75,13 @@ impl Console {
         if failure.is_closed_pipe() {
             return ExitCode::Incomplete;
         }
-        if matches!(failure, Failure::Run(Error::Cancelled)) {
-            return ExitCode::Interrupted;
-        }
+        let code = match failure {
+            Failure::Run(Error::Cancelled) => ExitCode::Interrupted,
+            _ => ExitCode::Incomplete,
+        };
         // If standard error fails as well, the exit code is all that is left.
         writeln!(io::stderr(), "multisum: {failure}").ok();
-        ExitCode::Incomplete
+        code
     }
 }
 

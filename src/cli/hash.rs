@@ -1,5 +1,6 @@
 //! `multisum hash`.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use super::args::HashArgs;
 use super::console::Console;
 use super::exit::ExitCode;
 use super::names::Naming;
-use super::output::Output;
+use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
 
 /// Hashes what the arguments name, and publishes the manifests when everything has been read.
@@ -29,6 +30,7 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
         return list_algorithms();
     }
     let start = Instant::now();
+    plan::base(args.base.as_ref())?;
     let (algorithms, plans) = plan_outputs(args)?;
     let naming = Naming::choose(args.base.clone(), &args.output, &or_current(&args.paths));
     let place = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
@@ -133,11 +135,34 @@ fn plan_outputs(args: &HashArgs) -> Result<(Vec<Algorithm>, Vec<OutputPlan>), Fa
         .into_iter()
         .map(|path| plan_output(args, path, &algorithms));
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
+    each_written_once(&plans)?;
     let written = |place| plans.iter().any(|plan| plan.algorithms.contains(&place));
     match (0..algorithms.len()).find(|&place| !written(place)) {
         Some(place) => Err(Failure::NoOutputFor(algorithms[place])),
         None => Ok((algorithms, plans)),
     }
+}
+
+/// Refuses two manifests in one file: the second would replace the first.
+fn each_written_once(plans: &[OutputPlan]) -> Result<(), Failure> {
+    let mut seen = HashSet::new();
+    let again = |plan: &&OutputPlan| !seen.insert(plan.path.as_deref().map(whole_path));
+    match plans.iter().find(again) {
+        Some(plan) => Err(Failure::SameOutput(
+            plan.path.clone().unwrap_or_else(|| PathBuf::from("-")),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The same for every spelling of a file, whether or not it exists.
+fn whole_path(path: &Path) -> PathBuf {
+    let in_folder = || {
+        let folder = folder_of(path).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    let whole = path.canonicalize().ok().or_else(in_folder);
+    whole.unwrap_or_else(|| path.to_owned())
 }
 
 fn plan_output(
@@ -198,7 +223,7 @@ fn open_manifests(
     force: bool,
     leave_out: &mut LeaveOut,
 ) -> Result<Vec<Manifest>, Failure> {
-    leave_out_stdout(leave_out)?;
+    plan::leave_out_stream(&io::stdout(), "standard output", leave_out)?;
     let mut manifests = Vec::new();
     for plan in plans {
         let output = match &plan.path {
@@ -224,18 +249,6 @@ fn open_output(path: &Path, force: bool, leave_out: &mut LeaveOut) -> Result<Out
         leave_out.add_path(path).map_err(stat)?;
     }
     Ok(output)
-}
-
-/// Standard output may be redirected into the tree.
-fn leave_out_stdout(leave_out: &mut LeaveOut) -> Result<(), Failure> {
-    #[cfg(unix)]
-    let stdout = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
-    #[cfg(windows)]
-    let stdout = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
-    let stat = |error| FileError::new(Operation::Stat, "standard output", error);
-    let stdout = stdout.map(std::fs::File::from).map_err(stat)?;
-    // Consoles on some systems have no identity, and are no files in a tree either.
-    leave_out.add_file(&stdout).or(Ok(()))
 }
 
 /// The walk that counts what there is to do, stopped when the run ends before it.

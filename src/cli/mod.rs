@@ -15,14 +15,18 @@ mod signals;
 mod verify;
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::process;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use args::{Arguments, Command};
 use console::Console;
 use exit::ExitCode;
 use plan::Failure;
+
+use crate::quote::OneLine;
 
 /// Runs the program with its arguments, the first of which is its own name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> process::ExitCode {
@@ -49,8 +53,33 @@ fn show_usage(message: &clap::Error) -> process::ExitCode {
     } else {
         ExitCode::Well
     };
-    match message.print() {
+    let is_help = message.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    let shown = if message.use_stderr() && !is_help {
+        writeln!(io::stderr(), "multisum: {}", in_one_line(message))
+    } else {
+        message.print()
+    };
+    match shown {
         Ok(()) => code.into(),
         Err(_) => ExitCode::Incomplete.into(),
     }
+}
+
+/// What is wrong and what may have been meant, without the usage that `--help` shows.
+fn in_one_line(message: &clap::Error) -> String {
+    let text = message.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let told = text.split("\n\n").map(str::trim).filter(|paragraph| {
+        !paragraph.starts_with("Usage:") && !paragraph.starts_with("For more information")
+    });
+    let told: Vec<String> = told
+        .map(|paragraph| {
+            paragraph
+                .lines()
+                .map(str::trim)
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
+    OneLine(told.join("; ")).to_string()
 }

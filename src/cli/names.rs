@@ -6,6 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use crate::relpath::RelPath;
 use crate::walk::Root;
 
+use super::output::folder_of;
+
 /// What names are relative to.
 #[derive(Clone, Debug)]
 pub(super) enum Naming {
@@ -66,13 +68,6 @@ fn common_folder(outputs: &[PathBuf]) -> Option<PathBuf> {
     folders
         .all(|folder| folder.as_ref() == Some(&first))
         .then_some(first)
-}
-
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
 }
 
 /// The name of `path` relative to the absolute `folder`, if it lies there; empty for the folder

@@ -112,7 +112,7 @@ impl Output {
         let written = match &mut self.place {
             Place::Stdout => write_stdout(&self.buffer),
             Place::Stream(file) => file.write_all(&self.buffer),
-            Place::Beside(beside) => beside.write_all(&self.buffer),
+            Place::Beside(beside) => beside.as_file_mut().write_all(&self.buffer),
         };
         self.buffer.clear();
         written.map_err(|error| FileError::new(Operation::Write, &self.path, error))
@@ -146,7 +146,8 @@ fn write_stdout(bytes: &[u8]) -> io::Result<()> {
     stdout.flush()
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// The folder that a file lies or will lie in.
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -160,13 +161,11 @@ fn create_beside(target: &Path) -> io::Result<NamedTempFile> {
     prefix.push(".");
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(".partial");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // What the user's umask leaves of it, as for any other new file.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder_of(target))
+    // Opened here and not by the crate, for the permissions that the user's umask leaves to any new
+    // file, and for an error that does not repeat the path.
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    builder.make_in(folder_of(target), |path| options.open(path))
 }
 
 /// Makes a rename survive a power cut. Other systems than Unix offer nothing like it.

@@ -16,7 +16,7 @@ use crate::manifest::{Format, WriterError};
 use crate::quote::Quoted;
 use crate::relpath::RelPath;
 use crate::report::Verbosity;
-use crate::walk::{self, Filter, FilterError, Input};
+use crate::walk::{self, Filter, FilterError, Input, LeaveOut};
 
 use super::args::{Io, MachineArgs, ReportArgs, WalkArgs};
 use super::console::is_closed_pipe;
@@ -27,7 +27,7 @@ use super::signals::cancel_on_signals;
 /// Why a command ends before its job is done.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    #[error(transparent)]
+    #[error("{0}; 'multisum hash -a list' shows all")]
     Algorithm(#[from] UnknownAlgorithm),
     #[error(transparent)]
     Filter(#[from] FilterError),
@@ -51,6 +51,8 @@ pub(super) enum Failure {
         Quoted::path(.path)
     )]
     SeveralInOne { format: Format, path: PathBuf },
+    #[error("{}: named by more than one -o", Quoted::path(.0))]
+    SameOutput(PathBuf),
     #[error("--map takes OLD=NEW, not '{}'", Quoted::new(.0))]
     Map(OsString),
     #[error(transparent)]
@@ -92,6 +94,35 @@ pub(super) fn verbosity(args: &ReportArgs) -> Verbosity {
         ReportArgs { verbose: true, .. } => Verbosity::Verbose,
         _ => Verbosity::Normal,
     }
+}
+
+/// Checks the folder of `--base`: a name that leads nowhere is a finding, a base that does is a
+/// mistake.
+pub(super) fn base(folder: Option<&PathBuf>) -> Result<(), FileError> {
+    let Some(folder) = folder else { return Ok(()) };
+    let failed = |error| FileError::new(Operation::Stat, folder, error);
+    if folder.metadata().map_err(failed)?.is_dir() {
+        Ok(())
+    } else {
+        Err(failed(io::ErrorKind::NotADirectory.into()))
+    }
+}
+
+/// Leaves out the file that a standard stream is redirected to or from: it may lie in the tree.
+pub(super) fn leave_out_stream(
+    #[cfg(unix)] stream: &impl std::os::fd::AsFd,
+    #[cfg(windows)] stream: &impl std::os::windows::io::AsHandle,
+    name: &str,
+    leave_out: &mut LeaveOut,
+) -> Result<(), FileError> {
+    #[cfg(unix)]
+    let stream = stream.as_fd().try_clone_to_owned();
+    #[cfg(windows)]
+    let stream = stream.as_handle().try_clone_to_owned();
+    let stat = |error| FileError::new(Operation::Stat, name, error);
+    let stream = stream.map(File::from).map_err(stat)?;
+    // Consoles on some systems have no identity, and are no files in a tree either.
+    leave_out.add_file(&stream).or(Ok(()))
 }
 
 /// How the machine is used; `place` is a path on the disk that is read.

@@ -1,10 +1,12 @@
-//! Ctrl-C: the first one asks everything to stop, the second one ends the program at once.
+//! Ctrl-C and its kin: the first one asks everything to stop, the second one ends the program at
+//! once.
 
+use std::fs;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use crate::engine::Cancel;
@@ -12,10 +14,29 @@ use crate::engine::Cancel;
 /// Connects the signals with a flag that a run looks at.
 pub(super) fn cancel_on_signals() -> io::Result<Cancel> {
     let asked = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    let ignored = ignored_signals();
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // What `nohup` or a shell has set to be ignored stays so; where that cannot be known, a
+        // hangup keeps its usual effect.
+        let is_ignored = ignored.map_or(signal == SIGHUP, |mask| mask >> (signal - 1) & 1 == 1);
+        if is_ignored {
+            continue;
+        }
         // Registered first, so that the signal that sets the flag does not find it set.
         flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked))?;
         flag::register(signal, Arc::clone(&asked))?;
     }
+    // Caught, so that a file that may grow no further is an error like any other of a write.
+    flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     Ok(Cancel::from_flag(asked))
+}
+
+/// A bit for each signal that this process was told to ignore; `None` where the system does not
+/// tell.
+fn ignored_signals() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
 }

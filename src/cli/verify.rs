@@ -24,6 +24,7 @@ use super::plan::{self, Failure};
 /// Verifies the manifests that the arguments name.
 pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Failure> {
     let start = Instant::now();
+    plan::base(args.base.as_ref())?;
     let lists = open_lists(&args.manifests)?;
     let engine = plan::engine(&args.machine, base_place(args))?;
     let target = console.progress(&args.report);
@@ -75,6 +76,9 @@ fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
     for manifest in args.manifests.iter().filter(|path| path.as_os_str() != "-") {
         let stat = |error| FileError::new(Operation::Stat, manifest, error);
         leave_out.add_path(manifest).map_err(stat)?;
+    }
+    if args.manifests.iter().any(|path| path.as_os_str() == "-") {
+        plan::leave_out_stream(&io::stdin(), "standard input", &mut leave_out)?;
     }
     Ok(VerifyOptions {
         base: args
@@ -172,6 +176,8 @@ impl ReportSink {
             .map(|b| RelPath::from_path(&b.folder))
             .collect();
         summary.algorithms = verified.algorithms.into_iter().collect();
+        summary.ignored = verified.ignored;
+        summary.not_checked = verified.not_checked;
         summary.notes = self.notes;
         summary.exit_code = code.number();
         self.report.finish(&summary).map_err(Error::Output)?;

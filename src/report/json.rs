@@ -27,7 +27,8 @@ use crate::relpath::RelPath;
 /// ```
 ///
 /// The summary has every count, also those that are zero, `bytes`, `seconds`, the `base` (and all
-/// `bases` if there are several), `algorithms`, `warnings` in words, and `exit_code`.
+/// `bases` if there are several), the entries without an outcome if there are any (`ignored`,
+/// `not_checked`), `algorithms`, `warnings` in words, and `exit_code`.
 ///
 /// A malformed line has the outcome `unverified`, and the summary counts it under `malformed`. What
 /// was skipped has no outcome. `hash` gives `hashed` as the outcome of a file that it has read,
@@ -153,6 +154,14 @@ fn of_summary(summary: &Summary) -> Object {
             .iter()
             .map(|base| Object::new().name("path", base));
         object = object.array("bases", all);
+    }
+    for (name, count) in [
+        ("ignored", summary.ignored),
+        ("not_checked", summary.not_checked),
+    ] {
+        if count > 0 {
+            object = object.field(name, count);
+        }
     }
     object
         .field("algorithms", strings(&summary.algorithms))

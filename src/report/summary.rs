@@ -23,6 +23,10 @@ pub struct Summary {
     pub bases: Vec<RelPath>,
     /// The algorithms that were computed or compared.
     pub algorithms: Vec<Algorithm>,
+    /// Listed names that were passed over because they are not there.
+    pub ignored: u64,
+    /// Listed names that were not looked at because the run stopped early.
+    pub not_checked: u64,
     /// What the run had to say that concerns no single name.
     pub notes: Vec<Note>,
     /// The code that the process will exit with.
@@ -38,6 +42,8 @@ impl Summary {
             elapsed,
             bases: Vec::new(),
             algorithms: Vec::new(),
+            ignored: 0,
+            not_checked: 0,
             notes: Vec::new(),
             exit_code: 0,
         }
@@ -106,6 +112,7 @@ impl Summary {
             .map(|word| (self.counts.of(*word), word.as_str()))
             .collect();
         parts.push((self.counts.skipped(), "skipped"));
+        parts.push((self.ignored, "missing and passed over"));
         parts
             .into_iter()
             .filter(|(count, _)| *count > 0)
@@ -124,6 +131,15 @@ impl Summary {
         if self.command == Command::Verify {
             lines.extend(self.verify_warnings());
         }
+        if self.not_checked > 0 {
+            let entries = match self.not_checked {
+                1 => "1 entry was".to_owned(),
+                many => format!("{} entries were", grouped(many)),
+            };
+            lines.push(format!(
+                "stopped at the first finding: {entries} not checked"
+            ));
+        }
         lines.extend(self.notes.iter().map(ToString::to_string));
         lines
     }
@@ -132,7 +148,7 @@ impl Summary {
         if self.counts.nothing_verified() {
             return Some("nothing was verified".to_owned());
         }
-        if self.counts.outcomes() == self.counts.of(OutcomeWord::Missing) {
+        if self.not_checked == 0 && self.counts.outcomes() == self.counts.of(OutcomeWord::Missing) {
             return Some("not one listed file is there; is the base right?".to_owned());
         }
         self.weakness()
@@ -271,6 +287,27 @@ mod tests {
         );
         let ok = Verdict::Ok { size: 0 };
         assert!(warnings(&[Verdict::Missing, ok]).is_empty());
+    }
+
+    #[test]
+    fn entries_without_an_outcome_are_counted() {
+        let mut summary = verify(&[Verdict::Ok { size: 0 }, Verdict::Missing]);
+        summary.ignored = 1_000;
+        summary.not_checked = 1;
+        let expected = "verified 1 file, 0 bytes in 0 ms: 1 ok, 1 missing, \
+                        1,000 missing and passed over\n\
+                        stopped at the first finding: 1 entry was not checked\n";
+        assert_eq!(text(&summary, Verbosity::Normal), expected);
+    }
+
+    #[test]
+    fn a_run_that_stopped_at_a_missing_file_says_nothing_of_the_base() {
+        let mut summary = verify(&[Verdict::Missing]);
+        summary.not_checked = 2;
+        assert_eq!(
+            summary.warnings(),
+            ["stopped at the first finding: 2 entries were not checked"]
+        );
     }
 
     #[test]

@@ -18,6 +18,15 @@ use crate::common::process::{Finished, Running, clean_environment};
 pub(crate) use crate::common::tool;
 use crate::common::{painted, skipped};
 
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_multisum");
+
+pub(crate) const MD5_OF_ABC: &str = "900150983cd24fb0d6963f7d28e17f72";
+pub(crate) const MD5_OF_NOTHING: &str = "d41d8cd98f00b204e9800998ecf8427e";
+/// Of the five bytes `hello`.
+pub(crate) const MD5_OF_HELLO: &str = "5d41402abc4b2a76b9719d911017c592";
+pub(crate) const SHA256_OF_ABC: &str =
+    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
 /// A file name of any bytes.
 pub(crate) fn name(bytes: &[u8]) -> OsString {
     OsString::from_vec(bytes.to_vec())
@@ -143,7 +152,7 @@ impl Tree {
     pub(crate) fn cmd<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Cmd {
         let args = args.into_iter().map(|arg| arg.as_ref().to_owned());
         Cmd {
-            program: env!("CARGO_BIN_EXE_multisum").into(),
+            program: BINARY.into(),
             args: args.collect(),
             cwd: self.root.clone(),
             tree: self.root.clone(),
@@ -151,6 +160,34 @@ impl Tree {
             stdin: Vec::new(),
             limit: Duration::from_secs(60),
         }
+    }
+
+    /// A shell script, in which `$M` is the built binary.
+    pub(crate) fn shell(&self, script: &str) -> Cmd {
+        let shell = self.tool("sh", ["-c", script]);
+        shell.expect("every unix has sh").env("M", BINARY)
+    }
+
+    /// The built binary under strace, which injects this fault into system calls on `path`.
+    #[track_caller]
+    pub(crate) fn faulty(&self, path: &str, fault: &str, args: &[&str]) -> Option<Cmd> {
+        let whole = self.path(path);
+        let mut all: Vec<OsString> = ["-f", "-qq", "-o", "/dev/null"].map(OsString::from).into();
+        let dotted = format!("./{path}");
+        for option in ["-P", path, "-P", &dotted, "-P", whole.to_str()?, "-e"] {
+            all.push(option.into());
+        }
+        all.extend([format!("inject={fault}").into(), BINARY.into()]);
+        all.extend(args.iter().map(OsString::from));
+        self.tool("strace", all)
+    }
+
+    /// The names directly in a folder, sorted.
+    pub(crate) fn names_in(&self, path: impl AsRef<Path>) -> Vec<OsString> {
+        let entries = fs::read_dir(self.path(path)).unwrap();
+        let mut names: Vec<OsString> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
     }
 
     /// Another project's program with these arguments, to be run in the root of the tree; `None`
@@ -308,6 +345,11 @@ impl Started {
     /// Sends a signal by name, such as `INT`.
     pub(crate) fn signal(&self, name: &str) {
         self.running.signal(name);
+    }
+
+    /// The most memory that the run has held so far, where the system tells.
+    pub(crate) fn peak_kilobytes(&self) -> u64 {
+        self.running.peak_kilobytes()
     }
 
     #[track_caller]

@@ -1,9 +1,7 @@
 //! `multisum hash`.
 
-use crate::harness::{Tree, has_locale, name};
+use crate::harness::{MD5_OF_ABC, MD5_OF_NOTHING, Tree, has_locale, name};
 
-const MD5_OF_ABC: &str = "900150983cd24fb0d6963f7d28e17f72";
-const MD5_OF_NOTHING: &str = "d41d8cd98f00b204e9800998ecf8427e";
 const CRC32_OF_123456789: &str = "cbf43926";
 
 #[test]

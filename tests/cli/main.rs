@@ -14,6 +14,24 @@ mod harness;
 mod hash;
 mod verify;
 
+// `hash` by theme.
+mod names;
+mod outputs;
+mod selection;
+
+// `verify` by theme.
+mod base;
+mod exact;
+mod reading;
+
+// Both.
+mod faults;
+mod hostile;
+mod interop;
+mod promises;
+mod terminal;
+mod usage;
+
 #[test]
 fn every_file_here_is_listed() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");

@@ -1,11 +1,6 @@
 //! `multisum verify`: whatever is damaged must be found, and only that.
 
-use crate::harness::{Output, Tree};
-
-const MD5_OF_ABC: &str = "900150983cd24fb0d6963f7d28e17f72";
-const MD5_OF_NOTHING: &str = "d41d8cd98f00b204e9800998ecf8427e";
-/// Of the five bytes `hello`.
-const MD5_OF_HELLO: &str = "5d41402abc4b2a76b9719d911017c592";
+use crate::harness::{MD5_OF_ABC, MD5_OF_HELLO, MD5_OF_NOTHING, Output, Tree};
 
 /// Three files and a list of them that is right.
 fn listed() -> Tree {

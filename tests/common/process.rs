@@ -53,6 +53,15 @@ impl Running {
         assert!(self.kill("", name), "SIG{name} could not be sent");
     }
 
+    /// The most memory that the child has held so far, where the system tells.
+    pub(crate) fn peak_kilobytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let number = peak.and_then(|peak| peak.split_whitespace().next()?.parse().ok());
+        number.unwrap_or(0)
+    }
+
     /// `-` as `group` means the whole process group.
     fn kill(&self, group: &str, signal: &str) -> bool {
         let script = format!("kill -s {signal} -- {group}{}", self.child.id());

@@ -1,7 +1,7 @@
 //! The folder that relative names of a list start from.
 
 use std::fmt::{self, Display, Formatter};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::quote::Quoted;
 use crate::relpath::RelPath;
@@ -37,6 +37,47 @@ pub enum BaseReason {
     CurrentFolder,
     /// All names are absolute, and it is the folder that they have in common.
     CommonFolder,
+}
+
+/// A base and where it really lies.
+#[derive(Debug)]
+pub(super) struct PlacedBase {
+    pub(super) base: Base,
+    real: PathBuf,
+}
+
+impl PlacedBase {
+    pub(super) fn new(base: Base) -> Self {
+        // A base that cannot be looked at holds no file either; the walk reports it.
+        let real = base.folder.canonicalize();
+        let real = real.unwrap_or_else(|_| base.folder.clone());
+        Self { base, real }
+    }
+
+    /// Where a name leads, the same for every spelling of the base; `None` if this platform cannot
+    /// have such a name.
+    pub(super) fn place(&self, name: &RelPath) -> Option<PathBuf> {
+        let path = name.normalised().to_path()?;
+        Some(match path.strip_prefix(&self.base.folder) {
+            Ok(below) if name.is_absolute() => self.real.join(below),
+            _ => self.real.join(path),
+        })
+    }
+
+    /// Whether a name leads out of the base, as far as names can tell.
+    pub(super) fn is_left_by(&self, name: &RelPath) -> bool {
+        let Some(place) = self.place(name) else {
+            return false;
+        };
+        let Ok(below) = place.strip_prefix(&self.real) else {
+            return true;
+        };
+        let mut depth = 0_i64;
+        below.components().any(|part| {
+            depth += if part == Component::ParentDir { -1 } else { 1 };
+            depth < 0
+        })
+    }
 }
 
 impl Display for Base {
@@ -146,6 +187,29 @@ mod tests {
             BaseReason::OwnFolder
         );
         assert_eq!(resolve(None, &["gone"]).reason, BaseReason::CurrentFolder);
+    }
+
+    #[test]
+    fn a_name_leaves_the_base_where_it_climbs_above_it_or_starts_elsewhere() {
+        let directory = tempfile::tempdir().unwrap();
+        let placed = PlacedBase::new(Base {
+            folder: directory.path().to_owned(),
+            reason: BaseReason::OwnFolder,
+        });
+        let inside = placed.real.join("x");
+        for inside in [Path::new("a"), Path::new("a/../b"), &inside] {
+            assert!(
+                !placed.is_left_by(&RelPath::from_path(inside)),
+                "{inside:?}"
+            );
+        }
+        let climbing = placed.real.join("../x");
+        for outside in [Path::new("../a"), Path::new("a/../../b"), &climbing] {
+            assert!(
+                placed.is_left_by(&RelPath::from_path(outside)),
+                "{outside:?}"
+            );
+        }
     }
 
     #[cfg(unix)]

@@ -1,6 +1,5 @@
 //! Files that are not listed, and listed ones that have moved.
 
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use crate::relpath::RelPath;
 use crate::walk::{self, Found, FoundKind, Input, Root};
 
 use super::VerifyOptions;
-use super::base::{Base, BaseReason};
+use super::base::{BaseReason, PlacedBase};
 use super::listing::{Listed, Listing};
 
 /// Walks every base and tells `sink` of the entries in `missing` (as missing or moved, in the order
@@ -26,10 +25,12 @@ pub(super) fn search(
     engine: &engine::Options,
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
+    let bases: Vec<PlacedBase> = listing.bases().into_iter().map(PlacedBase::new).collect();
+    // Bases may overlap: what one list names is not new to another, and is met more than once.
+    let mut known = places(listing, &bases);
     let mut strays = Vec::new();
-    for base in listing.bases() {
-        let listed = ListedNames::under(listing, &base);
-        strays.extend(strays_under(&base, &listed, options, engine)?);
+    for base in &bases {
+        strays.extend(strays_under(base, &mut known, options, engine)?);
     }
     let wanted = Wanted::new(listing, missing);
     let strays = wanted.hash_strays(strays, engine)?;
@@ -75,27 +76,24 @@ enum Finding {
     Skipped(walk::Special),
 }
 
-/// The names that are listed for one base, in normal form.
-struct ListedNames<'a>(HashSet<Cow<'a, RelPath>>);
-
-impl<'a> ListedNames<'a> {
-    fn under(listing: &'a Listing, base: &Base) -> Self {
-        let entries = listing.entries.iter();
-        let names = entries.filter(|entry| listing.base_of(entry).folder == base.folder);
-        Self(names.map(|entry| entry.target().normalised()).collect())
-    }
-
-    fn contains(&self, name: &RelPath) -> bool {
-        self.0.contains(name)
-    }
+/// Where every listed name leads.
+fn places(listing: &Listing, bases: &[PlacedBase]) -> HashSet<PathBuf> {
+    let place = |entry| {
+        let base = listing.base_of(entry);
+        let placed = bases.iter().find(|placed| placed.base == *base)?;
+        placed.place(entry.target())
+    };
+    listing.entries.iter().filter_map(place).collect()
 }
 
+/// What is found under a base at a place that is not known yet, and then is.
 fn strays_under(
-    base: &Base,
-    listed: &ListedNames<'_>,
+    placed: &PlacedBase,
+    known: &mut HashSet<PathBuf>,
     options: &VerifyOptions,
     engine: &engine::Options,
 ) -> Result<Vec<Stray>, Error> {
+    let base = &placed.base;
     let root = match base.reason {
         BaseReason::CommonFolder => Root::as_typed(&base.folder),
         _ => Root::relative(&base.folder),
@@ -109,7 +107,10 @@ fn strays_under(
         if engine.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        if !listed.contains(&found.name.normalised()) {
+        if placed
+            .place(&found.name)
+            .is_none_or(|place| known.insert(place))
+        {
             strays.push(stray(found));
         }
     }

@@ -9,6 +9,7 @@ use crate::event::{Event, Sink, Unverified};
 use crate::manifest::{Claim, ClaimedDigest, Content, Hints, OpenError, Reader};
 use crate::relpath::RelPath;
 
+use super::base::PlacedBase;
 use super::{Base, List, Relocation, VerifyOptions};
 
 /// All lists, read.
@@ -154,6 +155,14 @@ impl Listing {
             }
         }
         bases
+    }
+
+    /// How many names lead out of their base.
+    pub(super) fn outside_base(&self) -> u64 {
+        let placed = |source: &ListSource| PlacedBase::new(source.base.clone());
+        let bases: Vec<PlacedBase> = self.sources.iter().map(placed).collect();
+        let leaves = |entry: &&Listed| bases[entry.source as usize].is_left_by(entry.target());
+        self.entries.iter().filter(leaves).count() as u64
     }
 
     /// The folder that an entry's name starts from.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::algorithm::Algorithm;
 use crate::engine;
 use crate::error::Error;
-use crate::event::Sink;
+use crate::event::{Event, Note, Sink};
 use crate::manifest::Format;
 use crate::relpath::RelPath;
 use crate::walk::LeaveOut;
@@ -95,7 +95,8 @@ pub struct Verified {
 ///
 /// # Memory
 ///
-/// The names and digests of the lists are held in memory, about 200 bytes an entry.
+/// The names and digests of the lists are held in memory, about 200 bytes an entry; with `exact`
+/// also the whole path of every file that is listed or found.
 ///
 /// # Errors
 ///
@@ -114,6 +115,12 @@ pub fn verify(
     let mut listing = Listing::read(lists, options, sink)?;
     trial::settle_algorithms(&mut listing, engine, sink)?;
     listing.join_same_files();
+    match listing.outside_base() {
+        0 => {}
+        names => sink
+            .event(Event::Note(&Note::OutsideBase(names)))
+            .map_err(Error::Output)?,
+    }
     let listing = Arc::new(listing);
     if let Some(totals) = &options.totals {
         totals::count(&listing, totals, &engine.cancel)?;

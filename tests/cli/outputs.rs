@@ -1,0 +1,314 @@
+//! Where manifests go, and what stays if something goes wrong.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+use crate::harness::{BINARY, MD5_OF_ABC, MD5_OF_NOTHING, SHA256_OF_ABC, Started, Tree};
+
+fn one_file() -> Tree {
+    let tree = Tree::new();
+    tree.file("a", "abc");
+    tree
+}
+
+#[test]
+fn one_read_fills_a_list_for_each_algorithm() {
+    let tree = one_file();
+    let lists = [
+        "hash",
+        "-o",
+        "MD5SUMS",
+        "-o",
+        "SHA256SUMS",
+        "-o",
+        "all.txt",
+        "-f",
+    ];
+    let output = tree
+        .cmd(["hash", "-o", "MD5SUMS", "-o", "SHA256SUMS"])
+        .run();
+    output.stderr_has("hashed 1 file, 3 bytes").check();
+    assert_eq!(
+        tree.read("MD5SUMS"),
+        format!("{MD5_OF_ABC}  a\n").as_bytes()
+    );
+    assert_eq!(
+        tree.read("SHA256SUMS"),
+        format!("{SHA256_OF_ABC}  a\n").as_bytes()
+    );
+    let tagged = tree.cmd(lists).arg("bsd").arg("--force").arg("a").run();
+    tagged.stderr_any().check();
+    let both = format!("MD5 (a) = {MD5_OF_ABC}\nSHA256 (a) = {SHA256_OF_ABC}\n");
+    assert_eq!(tree.read("all.txt"), both.as_bytes());
+}
+
+#[test]
+fn contradictions_are_told_before_anything_is_written() {
+    for (args, told) in [
+        ("-a md5 -o SHA256SUMS", "the name says sha256"),
+        ("-a md5,sha1 -o MD5SUMS", "sha1 would be written nowhere"),
+        ("-a md5,sha1 -f gnu -o L", "cannot hold several"),
+        ("-a md5,sha1 -f gnu", "cannot hold several"),
+        ("-o L -o ./L", "./L: named by more than one -o"),
+        ("-o - -o -", "-: named by more than one -o"),
+        (
+            "-o nowhere/L",
+            "nowhere/L: create: No such file or directory (os error 2)\n",
+        ),
+        ("-o d", "d: it is a folder"),
+        ("-o L -o a", "a: it exists; --force replaces it"),
+    ] {
+        let tree = one_file();
+        tree.file("d/b", "");
+        let output = tree.cmd(["hash"].into_iter().chain(args.split(' '))).run();
+        assert_eq!(
+            output.stderr.iter().filter(|byte| **byte == b'\n').count(),
+            1
+        );
+        output.stderr_has(told).code(2).check();
+        assert_eq!(tree.names_in(""), ["a", "d"], "{args}");
+    }
+}
+
+#[test]
+fn the_name_of_the_output_and_the_options_choose_the_format() {
+    let gnu = format!("{MD5_OF_ABC}  a\n");
+    let bsd = format!("MD5 (a) = {MD5_OF_ABC}\n");
+    let zero = format!("{MD5_OF_ABC}  a\0");
+    for (args, expected) in [
+        ("-o MD5SUMS", &gnu),
+        ("-o x.md5", &gnu),
+        ("-a md5 -o any", &gnu),
+        ("-a md5 -o any -f bsd", &bsd),
+        ("-a md5 -o any -z", &zero),
+        ("-a md5 -o any -f gnu-zero", &zero),
+    ] {
+        let tree = one_file();
+        let args: Vec<&str> = args.split(' ').collect();
+        let output = tree.cmd(["hash"].iter().chain(&args)).run();
+        output.stderr_any().check();
+        let list = args[args.iter().position(|arg| *arg == "-o").unwrap() + 1];
+        assert_eq!(tree.read(list), expected.as_bytes(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_run_never_hashes_what_it_writes() {
+    let list = format!("{MD5_OF_ABC}  a\n");
+    for script in [
+        "$M hash -a md5 >L",
+        "$M hash -a md5 >>L",
+        "$M hash -a md5 . -o L",
+        "echo old >L; $M hash -a md5 . -o L --force",
+        "echo old >real; ln -s real L; $M hash -a md5 -o L --force; rm real L; cp L2 L",
+        "$M hash -a md5 -o d/L . ; mv d/L L",
+    ] {
+        let tree = one_file();
+        tree.dir("d").file("../L2", &list);
+        let script = script.replace("L2", "../L2");
+        tree.shell(&script).run().stderr_any().check();
+        assert_eq!(tree.read("L"), list.as_bytes(), "{script}");
+    }
+}
+
+#[test]
+fn a_link_to_the_old_list_stays_a_link_to_the_new_one() {
+    let tree = one_file();
+    tree.file("real", "old").link("L", "real");
+    let output = tree.cmd(["hash", "-a", "md5", "-o", "L", "--force"]).run();
+    output.stderr_any().check();
+    assert_eq!(tree.read("real"), format!("{MD5_OF_ABC}  a\n").as_bytes());
+    assert!(fs::symlink_metadata(tree.path("L")).unwrap().is_symlink());
+}
+
+#[test]
+fn an_incomplete_run_still_publishes_its_list_with_the_gap() {
+    let tree = one_file();
+    let output = tree
+        .cmd(["hash", "-a", "md5", "-o", "L", "a", "gone"])
+        .run();
+    output
+        .stdout("")
+        .stderr_has("unreadable  gone: stat: No such file or directory")
+        .code(2)
+        .check();
+    let list = format!("{MD5_OF_ABC}  a\n# multisum gap: unreadable gone\n");
+    assert_eq!(tree.read("L"), list.as_bytes());
+    let verified = tree.cmd(["verify", "L"]).run();
+    verified
+        .stdout_has("unverified  gone: ")
+        .stderr_has("1 ok, 1 unverified")
+        .code(2)
+        .check();
+}
+
+/// A run that will not end by itself, once its temporary file is there.
+fn endless(tree: &Tree, args: &[&str]) -> Started {
+    tree.sparse("big", 1 << 42).file("L", "old");
+    let all = ["hash", "-o", "L", "--force", "big"].iter().chain(args);
+    let started = tree.cmd(all).start();
+    let begun = Instant::now();
+    while tree.names_in("").len() < 4 {
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "it does not begin"
+        );
+        thread::sleep(Duration::from_millis(5));
+    }
+    thread::sleep(Duration::from_millis(50));
+    started
+}
+
+#[test]
+fn a_stopped_run_leaves_the_old_list_and_nothing_else() {
+    for (signal, args) in [
+        ("INT", ["-j", "2"]),
+        ("TERM", ["-j", "1"]),
+        ("INT", ["--io", "mmap"]),
+        ("INT", ["--io", "direct"]),
+        ("HUP", ["--io", "read"]),
+    ] {
+        let tree = one_file();
+        let started = endless(&tree, &args);
+        let begun = Instant::now();
+        started.signal(signal);
+        let output = started.wait();
+        assert!(
+            begun.elapsed() < Duration::from_secs(5),
+            "{signal} {args:?}"
+        );
+        output.stderr("multisum: interrupted\n").code(130).check();
+        assert_eq!(tree.read("L"), b"old");
+        assert_eq!(tree.names_in(""), ["L", "a", "big"], "{signal} {args:?}");
+    }
+}
+
+#[test]
+fn a_disk_that_takes_no_more_is_one_clear_line() {
+    let tree = one_file();
+    for args in [
+        &["hash", "a"][..],
+        &["hash", "-o", "/dev/full", "a"],
+        &["hash", "-a", "list"],
+    ] {
+        let output = tree
+            .shell(&format!("$M {} >/dev/full", args.join(" ")))
+            .run();
+        assert_eq!(
+            output.stderr.iter().filter(|byte| **byte == b'\n').count(),
+            1
+        );
+        output
+            .stderr_has(": write: No space left on device (os error 28)\n")
+            .code(2)
+            .check();
+    }
+    tree.file("L", format!("{MD5_OF_NOTHING}  a\n"));
+    for args in [
+        "verify L",
+        "verify --json L",
+        "bench -a md5 --size 1 --time 0.01",
+        "--help",
+    ] {
+        let output = tree.shell(&format!("$M {args} >/dev/full")).run();
+        output.stderr_any().code(2).check();
+    }
+}
+
+#[test]
+fn a_run_that_shall_outlive_its_terminal_does() {
+    let tree = one_file();
+    tree.fifo("pipe");
+    // It waits in the pipe until the signal has been sent.
+    let script = "trap '' HUP; $M hash -a md5 pipe & sleep 0.3; kill -s HUP $!; sleep 0.1; \
+                  printf abc >pipe; wait $!";
+    let output = tree.shell(script).run();
+    output
+        .stdout(format!("{MD5_OF_ABC}  pipe\n"))
+        .stderr_any()
+        .check();
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_an_error_and_leaves_nothing() {
+    let tree = one_file();
+    let output = tree.shell("ulimit -f 0; $M hash -o L a").run();
+    let told = "multisum: L: write: File too large (os error 27)\n";
+    output.stderr(told).code(2).check();
+    assert_eq!(tree.names_in(""), ["a"]);
+}
+
+#[test]
+fn a_disk_that_fails_leaves_the_old_list() {
+    for fault in ["fsync:error=EIO", "rename,renameat,renameat2:error=ENOSPC"] {
+        let tree = one_file();
+        tree.file("L", "old");
+        let inject = format!("inject={fault}");
+        let strace = ["-f", "-qq", "-o", "/dev/null", "-e", &inject, BINARY];
+        let args = ["hash", "-o", "L", "--force", "a"];
+        let Some(cmd) = tree.tool("strace", strace.iter().chain(&args)) else {
+            return;
+        };
+        cmd.run().stderr_has("L: ").code(2).check();
+        assert_eq!(tree.read("L"), b"old");
+        assert_eq!(tree.names_in(""), ["L", "a"], "{fault}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_run_quietly() {
+    let tree = Tree::new();
+    for number in 0..3000 {
+        tree.file(format!("f{number}"), "");
+    }
+    tree.shell("$M hash 2>err | head -n1 >first; cat err")
+        .run()
+        .check();
+    let first = tree.read("first");
+    assert_eq!(first.iter().filter(|byte| **byte == b'\n').count(), 1);
+    tree.shell("$M hash -o L; sed -i 's/^./x/' L")
+        .run()
+        .stderr_any()
+        .check();
+    tree.shell("$M verify -v L 2>err | head -n1 >/dev/null; cat err")
+        .run()
+        .check();
+}
+
+#[test]
+fn a_named_pipe_is_written_as_it_is() {
+    let tree = one_file();
+    tree.fifo("pipe");
+    let output = tree
+        .shell("cat pipe & $M hash -a md5 -o pipe a; wait")
+        .run();
+    output
+        .stdout(format!("{MD5_OF_ABC}  a\n"))
+        .stderr_any()
+        .check();
+}
+
+#[test]
+fn a_folder_that_takes_no_files_is_told_before_anything_is_read() {
+    let tree = one_file();
+    tree.dir("closed").mode("closed", 0o555);
+    let Some(cmd) = tree.cmd(["hash", "-o", "closed/L", "a"]).unprivileged() else {
+        return;
+    };
+    let told = "multisum: closed/L: create: Permission denied (os error 13)\n";
+    cmd.run().stderr(told).code(2).check();
+}
+
+#[test]
+fn new_lists_obey_the_umask_and_replaced_ones_keep_their_mode() {
+    let tree = one_file();
+    let mode = |name: &str| fs::metadata(tree.path(name)).unwrap().permissions().mode() & 0o777;
+    let run = |script: &str| tree.shell(script).run().stderr_any().check();
+    run("umask 027; $M hash -o L a");
+    assert_eq!(mode("L"), 0o640);
+    let inode = fs::metadata(tree.path("L")).unwrap().ino();
+    run("chmod 604 L; umask 077; $M hash -o L --force a");
+    assert_eq!(mode("L"), 0o604);
+    assert_ne!(fs::metadata(tree.path("L")).unwrap().ino(), inode);
+}
