@@ -6,19 +6,29 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+#[cfg(unix)]
+use signal_hook::consts::{SIGHUP, SIGXFSZ};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::engine::Cancel;
+
+#[cfg(unix)]
+const ASK_TO_STOP: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+#[cfg(not(unix))]
+const ASK_TO_STOP: [i32; 2] = [SIGINT, SIGTERM];
 
 /// Connects the signals with a flag that a run looks at.
 pub(super) fn cancel_on_signals() -> io::Result<Cancel> {
     let asked = Arc::new(AtomicBool::new(false));
     let ignored = ignored_signals();
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in ASK_TO_STOP {
         // What `nohup` or a shell has set to be ignored stays so; where that cannot be known, a
         // hangup keeps its usual effect.
-        let is_ignored = ignored.map_or(signal == SIGHUP, |mask| mask >> (signal - 1) & 1 == 1);
+        let is_ignored = match ignored {
+            Some(mask) => mask >> (signal - 1) & 1 == 1,
+            None => ![SIGINT, SIGTERM].contains(&signal),
+        };
         if is_ignored {
             continue;
         }
@@ -26,6 +36,7 @@ pub(super) fn cancel_on_signals() -> io::Result<Cancel> {
         flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked))?;
         flag::register(signal, Arc::clone(&asked))?;
     }
+    #[cfg(unix)]
     // Caught, so that a file that may grow no further is an error like any other of a write.
     flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     Ok(Cancel::from_flag(asked))

@@ -4,8 +4,10 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
+use std::time::Duration;
 
 use crate::algorithm::Algorithm;
+use crate::error::FileError;
 use crate::lanes::{Blake2State, Lanes, Stream};
 
 use super::buffer::Buffer;
@@ -23,6 +25,24 @@ pub(super) const MOST_OPEN: usize = 48;
 /// shift costs a few microseconds.
 const IDLE_ROUNDS: usize = 32;
 
+/// How long a worker without files waits for others to close theirs.
+const DESCRIPTOR_WAIT: Duration = Duration::from_millis(1);
+
+#[cfg(unix)]
+fn is_want_of_descriptors(error: &FileError) -> bool {
+    use rustix::io::Errno;
+    let wants = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
+    error
+        .io_error()
+        .raw_os_error()
+        .is_some_and(|code| wants.contains(&code))
+}
+
+#[cfg(not(unix))]
+fn is_want_of_descriptors(_error: &FileError) -> bool {
+    false
+}
+
 /// A worker with the files it holds open and what it keeps for the next ones.
 pub(super) struct Shift<T> {
     pub(super) worker: Worker<T>,
@@ -30,6 +50,10 @@ pub(super) struct Shift<T> {
     /// Messages and buffers of files that are done.
     spare: Vec<(Message, Buffer)>,
     long: Option<LongBuffers>,
+    /// A job whose file could not be opened for want of descriptors.
+    postponed: Option<Waiting<T>>,
+    /// Files that could be open at once before descriptors ran out.
+    most_open: usize,
 }
 
 impl<T: Send + 'static> Shift<T> {
@@ -39,6 +63,8 @@ impl<T: Send + 'static> Shift<T> {
             open: Vec::new(),
             spare: Vec::new(),
             long: None,
+            postponed: None,
+            most_open: MOST_OPEN,
         }
     }
 
@@ -64,8 +90,10 @@ impl<T: Send + 'static> Shift<T> {
     fn pick_up_jobs(&mut self) {
         let mut idle_rounds = 0;
         while self.wants_more() {
-            if let Ok(job) = self.worker.waiting.try_recv() {
-                self.open_job(job);
+            if let Some(job) = self.next_job() {
+                if !self.open_job(job) {
+                    return;
+                }
             } else if !self.open.is_empty() || idle_rounds == IDLE_ROUNDS {
                 return;
             } else {
@@ -77,6 +105,12 @@ impl<T: Send + 'static> Shift<T> {
         }
     }
 
+    fn next_job(&mut self) -> Option<Waiting<T>> {
+        self.postponed
+            .take()
+            .or_else(|| self.worker.waiting.try_recv().ok())
+    }
+
     /// Takes no more than a fair share, so that nobody is idle while another holds many files.
     fn wants_more(&self) -> bool {
         let open = self.open.len();
@@ -84,19 +118,44 @@ impl<T: Send + 'static> Shift<T> {
             return true;
         }
         let all = self.worker.waiting.len() + self.worker.open_files.load(Ordering::Relaxed);
-        open < self.worker.most_open(self.open[0].message()) && open < all / self.worker.readers
+        let most = self
+            .worker
+            .most_open(self.open[0].message())
+            .min(self.most_open);
+        open < most && open < all / self.worker.readers
     }
 
-    fn open_job(&mut self, job: Waiting<T>) {
+    /// Opens the file of a job, or hands in why not. False if there are no descriptors left: then
+    /// the job waits until a file has been closed, here or by another worker.
+    fn open_job(&mut self, job: Waiting<T>) -> bool {
+        let opened = OpenFile::open(&job.task.source, self.worker.io);
         let Waiting {
             sequence,
             token,
             task,
         } = job;
-        match OpenFile::open(&task.source, self.worker.io) {
+        match opened {
             Ok(file) => self.add(sequence, token, file, &task),
+            Err(error) if self.can_wait_for_descriptors(&error) => {
+                self.postponed = Some(Waiting {
+                    sequence,
+                    token,
+                    task,
+                });
+                self.most_open = self.open.len().max(1);
+                if self.open.is_empty() {
+                    thread::sleep(DESCRIPTOR_WAIT);
+                    return !self.worker.stop.is_cancelled();
+                }
+                return false;
+            }
             Err(error) => self.worker.finish(sequence, token, Outcome::Failed(error)),
         }
+        true
+    }
+
+    fn can_wait_for_descriptors(&self, error: &FileError) -> bool {
+        is_want_of_descriptors(error) && self.worker.open_files.load(Ordering::Relaxed) > 0
     }
 
     fn add(&mut self, sequence: u64, token: T, file: OpenFile, task: &Task) {
