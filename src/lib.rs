@@ -9,7 +9,7 @@
 //! | layer | modules | what they know |
 //! |---|---|---|
 //! | 0 | [`error`], [`hex`], [`quote`], [`relpath`] | names and errors as data |
-//! | 1 | [`algorithm`], [`digest`], [`hasher`] | bytes in, digests out |
+//! | 1 | [`algorithm`], [`digest`], [`hasher`], [`lanes`] | bytes in, digests out |
 //! | 2 | [`walk`], [`manifest`], [`engine`] | the tree, the list, the machine; none knows another |
 //! | 3 | [`event`] | what can be said of a name |
 //! | 4 | [`ops`], [`report`] | what the commands do; how it is shown |
@@ -30,7 +30,7 @@
 //!
 //! # A tour in ten minutes
 //!
-//! `engine/mod.rs`, then `engine/run.rs` and `engine/shift.rs`; `manifest/mod.rs` and one format,
+//! `engine/mod.rs`, then `engine/run.rs` and `engine/shift.rs`; `lanes/mod.rs`; `manifest/mod.rs` and one format,
 //! `manifest/gnu.rs`; `ops/verify/mod.rs`; `cli/mod.rs`.
 //!
 //! # Examples

@@ -86,12 +86,19 @@ impl RelPath {
     /// The same name without needless `.` and slashes, so that `./a//b` and `a/b` compare equal.
     /// `..` stays, since it cannot be resolved without looking at links.
     pub fn normalised(&self) -> Cow<'_, Self> {
-        let clean = self.normal_bytes();
-        if *clean == *self.0 {
+        if self.is_normal() {
             Cow::Borrowed(self)
         } else {
-            Cow::Owned(Self(clean.into()))
+            Cow::Owned(Self(self.normal_bytes().into()))
         }
+    }
+
+    fn is_normal(&self) -> bool {
+        let relative = self.0.strip_prefix(b"/").unwrap_or(&self.0);
+        relative.is_empty()
+            || relative
+                .split(|&byte| byte == b'/')
+                .all(|part| !part.is_empty() && part != b".")
     }
 
     fn normal_bytes(&self) -> Vec<u8> {

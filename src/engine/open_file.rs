@@ -120,6 +120,10 @@ impl OpenFile {
     }
 
     /// Maps the next bytes of a mapped file, at most `len`, and returns their number.
+    #[cfg_attr(
+        not(unix),
+        expect(unused_variables, reason = "there are no mapped files")
+    )]
     pub(super) fn map_next(&mut self, len: u64) -> Result<usize, FileError> {
         #[cfg(unix)]
         if let Reader::Mapped(mapping) = &mut self.reader {

@@ -132,3 +132,18 @@ fn names_that_leave_the_base_are_honoured() {
         .stderr_has("outside the base")
         .check();
 }
+
+#[test]
+fn two_names_that_lead_to_one_file_have_two_outcomes() {
+    let tree = Tree::new();
+    let md5 = "900150983cd24fb0d6963f7d28e17f72";
+    tree.file("f", "abc");
+    tree.file("MD5SUMS", format!("{md5}  a/f\n{}  b/f\n", "0".repeat(32)));
+    let output = tree.cmd(["verify", "--strip", "1", "-v", "MD5SUMS"]).run();
+    output
+        .stdout_has("ok          a/f\n")
+        .stdout_has("changed     b/f")
+        .stderr_has("1 ok, 1 changed")
+        .code(1)
+        .check();
+}

@@ -205,23 +205,21 @@ impl Listing {
         self.key(a) == self.key(b)
     }
 
-    /// What two entries of the same file have in common. Absolute names need no base.
+    /// What two entries of the same listed name have in common. Absolute names need no base. Names
+    /// that only a relocation leads to the same file are entries of their own.
     fn key<'a>(
         &'a self,
         entry: &'a Listed,
     ) -> (Option<&'a PathBuf>, std::borrow::Cow<'a, RelPath>) {
         let target = entry.target();
         let base = (!target.is_absolute()).then(|| &self.base_of(entry).folder);
-        (base, target.normalised())
+        (base, entry.name.normalised())
     }
 
     /// Indexes of the entries, sorted by file and then by place in the lists.
     fn order_by_file(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..).take(self.entries.len()).collect();
-        let keyed = |index: &u32| {
-            let (base, name) = self.key(&self.entries[*index as usize]);
-            (base, name)
-        };
+        let keyed = |index: &u32| self.key(&self.entries[*index as usize]);
         order.sort_by(|a, b| {
             let ((base_a, name_a), (base_b, name_b)) = (keyed(a), keyed(b));
             base_a
