@@ -140,6 +140,11 @@ pub(crate) fn run(row: &Row, setup: &Setup) -> Result<Contest> {
     for runner in &mut runners {
         track.prepare(runner);
         report_fault(runner)?;
+        if runner.is_ours_and_fails() {
+            // There is nothing to compare the others with.
+            runners.truncate(1);
+            break;
+        }
     }
     for round in 0..setup.options.runs.get().max(row.least_runs) {
         let count = runners.len();
@@ -175,6 +180,10 @@ impl Runner {
             costs: Vec::new(),
             fault: None,
         }
+    }
+
+    fn is_ours_and_fails(&self) -> bool {
+        self.candidate.ours && self.fault.is_some()
     }
 
     fn into_entry(self) -> Entry {

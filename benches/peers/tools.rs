@@ -77,7 +77,7 @@ const KNOWN: &[Known] = &[
     (Kind::Node, "node crypto", &["node", "nodejs"],
         &["-p", "`${process.version}, OpenSSL ${process.versions.openssl}`"], ""),
     (Kind::Python, "python hashlib", &["python3"],
-        &["-c", "import sys, ssl; print(sys.version.split()[0] + ', ' + ssl.OPENSSL_VERSION)"], ""),
+        &["-c", "import sys, ssl; print(sys.version.split()[0] + ', ' + ' '.join(ssl.OPENSSL_VERSION.split()[:2]))"], ""),
     (Kind::PowerShell, "PowerShell Get-FileHash", &["pwsh", "powershell"],
         &["-NoProfile", "-NonInteractive", "-Command", "$PSVersionTable.PSVersion.ToString()"], ""),
     (Kind::Certutil, "certutil", &["certutil"], &["-hashfile", "-?"], "hashfile"),
@@ -125,10 +125,15 @@ fn look_for(known: &Known, first: &[PathBuf], scripts: &Path) -> Option<Tool> {
 
 /// The version without the name of the tool before it and remarks behind it.
 fn shortened(version: &str) -> String {
-    let start = version.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
-    let text = &version[start..];
-    let end = text.find(" (").or(text.find(" by ")).unwrap_or(text.len());
-    text[..end].trim().to_owned()
+    let is_number = |word: &&str| {
+        let word = word.trim_start_matches('v');
+        word.starts_with(|c: char| c.is_ascii_digit())
+    };
+    match version.split_whitespace().find(is_number) {
+        Some(word) if word.ends_with(',') => version.to_owned(),
+        Some(word) => word.trim_start_matches('v').to_owned(),
+        None => version.to_owned(),
+    }
 }
 
 /// The path of a program.
