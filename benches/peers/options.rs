@@ -17,7 +17,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "ROW")]
     pub(crate) only: Vec<String>,
 
-    /// Measured runs of each tool in each row, after one warm-up
+    /// Measured runs of each tool in each row, after a warm-up; at least 3, and more for short work
     #[arg(long, value_name = "N", default_value = "3")]
     pub(crate) runs: NonZeroUsize,
 

@@ -296,7 +296,10 @@ fn figure(contest: &Contest, entry: &Entry) -> String {
 /// The row in which multisum took most memory, and the least that a peer took there.
 fn memory(rows: &[&Contest], harvest: &Harvest) -> Option<String> {
     let peak = |contest: &&&Contest| contest.ours().and_then(Entry::peak_bytes);
-    let contest = rows.iter().max_by_key(peak)?;
+    let rows = rows.iter();
+    let contest = rows
+        .filter(|contest| contest.row.rivals == Rivals::Everybody)
+        .max_by_key(peak)?;
     let peers = contest
         .entries
         .iter()
