@@ -125,7 +125,9 @@ fn tools(
     parts: &[PathBuf],
     wanted: impl Fn(&Tool) -> bool,
 ) -> Vec<Candidate> {
-    let wanted = setup.tools.iter().filter(|tool| wanted(tool));
+    let quick = setup.options.quick;
+    let tools = setup.tools.iter().filter(|tool| !quick || !tool.is_slow());
+    let wanted = tools.filter(|tool| wanted(tool));
     let candidates = wanted.filter_map(|tool| {
         let variants = match (row.task, &made.file) {
             (Task::Verify, _) => verifying(tool, row, setup, parts)?,

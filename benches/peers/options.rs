@@ -9,7 +9,7 @@ use clap::Parser;
 #[derive(Debug, Parser)]
 #[command(name = "peers", max_term_width = 100)]
 pub(crate) struct Options {
-    /// Fewer rows and smaller inputs: under two minutes
+    /// Fewer rows, smaller inputs and no scripting languages: under two minutes
     #[arg(long)]
     pub(crate) quick: bool,
 

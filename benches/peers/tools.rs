@@ -262,6 +262,14 @@ impl Tool {
         }
     }
 
+    /// Whether it is a scripting language, which no row is ever won by.
+    pub(crate) fn is_slow(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Shasum | Kind::Perl | Kind::Node | Kind::Python | Kind::PowerShell
+        )
+    }
+
     /// Whether it takes several files at a time, as `xargs` gives them.
     pub(crate) fn takes_files(&self) -> bool {
         !matches!(self.kind, Kind::Hashdeep | Kind::Rclone | Kind::Certutil)
