@@ -29,6 +29,10 @@ doc:
 bench:
     cargo bench
 
+# Whole processes against every other tool that is installed; --quick takes under two minutes.
+bench-peers *ARGS:
+    cargo bench --bench peers -- {{ARGS}}
+
 # Needs a nightly toolchain with the component miri.
 miri:
     cargo +nightly miri test --lib
