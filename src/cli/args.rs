@@ -120,8 +120,8 @@ pub(super) struct WalkArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How the machine is used")]
 pub(super) struct MachineArgs {
-    /// Threads [default: one a core; one reader on a rotating disk]
-    #[arg(short = 'j', long, value_name = "N")]
+    /// Threads, at most 1024 [default: one a core; one reader on a rotating disk]
+    #[arg(short = 'j', long, value_name = "N", value_parser = parse_threads)]
     pub(super) threads: Option<NonZeroUsize>,
 
     /// How files are read
@@ -276,6 +276,18 @@ pub(super) struct BenchArgs {
 
 fn parse_format(text: &str) -> Result<Format, String> {
     text.parse().map_err(|error| format!("{error}"))
+}
+
+/// Starting and parking threads costs time that grows with the square of their number.
+const MOST_THREADS: usize = 1024;
+
+fn parse_threads(text: &str) -> Result<NonZeroUsize, String> {
+    let threads: NonZeroUsize = text.parse().map_err(|error| format!("{error}"))?;
+    if threads.get() <= MOST_THREADS {
+        Ok(threads)
+    } else {
+        Err(format!("at most {MOST_THREADS} threads"))
+    }
 }
 
 fn parse_size(text: &str) -> Result<NonZeroU64, String> {

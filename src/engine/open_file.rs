@@ -39,61 +39,84 @@ enum Reader {
     Stdin,
 }
 
-impl OpenFile {
-    /// Opens a source. A path that is to be a regular file and is none is refused without being
-    /// read: a pipe put in its place neither blocks nor loses data.
-    pub(super) fn open(source: &Source, io: IoMode) -> Result<Self, FileError> {
-        match source {
-            Source::File { path, links } => Self::open_regular(source, path, *links, io),
-            Source::Stream(path) => {
-                let file = File::open(path).map_err(|e| failed(Operation::Open, path, e))?;
-                Ok(Self::new(source, Reader::Plain(file), None))
-            }
-            Source::Stdin => Ok(Self::new(source, Reader::Stdin, None)),
+/// What opening a source gives.
+#[derive(Debug)]
+pub(super) struct Opened {
+    reader: Reader,
+    before: Option<Stamp>,
+    direct_refused: bool,
+    tries_cache: bool,
+}
+
+impl Opened {
+    fn stream(reader: Reader) -> Self {
+        Self {
+            reader,
+            before: None,
+            direct_refused: false,
+            tries_cache: false,
         }
     }
+}
 
-    fn new(source: &Source, reader: Reader, before: Option<Stamp>) -> Self {
+/// Opens a source. A path that is to be a regular file and is none is refused without being read: a
+/// pipe put in its place neither blocks nor loses data.
+pub(super) fn open(source: &Source, io: IoMode) -> Result<Opened, FileError> {
+    match source {
+        Source::File { path, links } => open_regular(path, *links, io),
+        Source::Stream(path) => {
+            let file = File::open(path).map_err(|e| failed(Operation::Open, path, e))?;
+            Ok(Opened::stream(Reader::Plain(file)))
+        }
+        Source::Stdin => Ok(Opened::stream(Reader::Stdin)),
+    }
+}
+
+fn open_regular(path: &Path, links: Links, io: IoMode) -> Result<Opened, FileError> {
+    let (file, direct) =
+        open_for(path, links, io).map_err(|error| failed(Operation::Open, path, error))?;
+    let metadata = file
+        .metadata()
+        .map_err(|error| failed(Operation::Stat, path, error))?;
+    if !metadata.is_file() {
+        return Err(failed(Operation::Open, path, not_regular(&metadata)));
+    }
+    let before = Stamp::of(&metadata);
+    let reader = match io {
+        IoMode::Direct if direct => Reader::Direct(file),
+        #[cfg(unix)]
+        IoMode::Mmap if before.size > 0 => Reader::Mapped(
+            Mapping::new(file, before.size).map_err(|e| failed(Operation::Map, path, e))?,
+        ),
+        _ => Reader::Plain(file),
+    };
+    Ok(Opened {
+        reader,
+        before: Some(before),
+        direct_refused: io == IoMode::Direct && !direct,
+        tries_cache: io == IoMode::Auto && now::SUPPORTED,
+    })
+}
+
+impl OpenFile {
+    pub(super) fn new(source: Source, opened: Opened) -> Self {
+        let Opened {
+            reader,
+            before,
+            direct_refused,
+            tries_cache,
+        } = opened;
         Self {
-            source: source.clone(),
+            source,
             reader,
             before,
             read: 0,
             ended: false,
             retried_reads: 0,
-            direct_refused: false,
-            tries_cache: false,
+            direct_refused,
+            tries_cache,
             asked_for: 0,
         }
-    }
-
-    fn open_regular(
-        source: &Source,
-        path: &Path,
-        links: Links,
-        io: IoMode,
-    ) -> Result<Self, FileError> {
-        let (file, direct) =
-            open_for(path, links, io).map_err(|error| failed(Operation::Open, path, error))?;
-        let metadata = file
-            .metadata()
-            .map_err(|error| failed(Operation::Stat, path, error))?;
-        if !metadata.is_file() {
-            return Err(failed(Operation::Open, path, not_regular(&metadata)));
-        }
-        let before = Stamp::of(&metadata);
-        let reader = match io {
-            IoMode::Direct if direct => Reader::Direct(file),
-            #[cfg(unix)]
-            IoMode::Mmap if before.size > 0 => Reader::Mapped(
-                Mapping::new(file, before.size).map_err(|e| failed(Operation::Map, path, e))?,
-            ),
-            _ => Reader::Plain(file),
-        };
-        let mut open = Self::new(source, reader, Some(before));
-        open.direct_refused = io == IoMode::Direct && !direct;
-        open.tries_cache = io == IoMode::Auto && now::SUPPORTED;
-        Ok(open)
     }
 
     /// The size at the time of opening; 0 for streams.

@@ -1,6 +1,5 @@
 //! The files that a worker holds open: picked up, moved on side by side, and handed in.
 
-use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -13,7 +12,7 @@ use crate::lanes::{Blake2State, Lanes, Stream};
 use super::buffer::Buffer;
 use super::gauges::LARGE_FILE_BYTES;
 use super::message::Message;
-use super::open_file::OpenFile;
+use super::open_file::{self, OpenFile, Opened};
 use super::slot::{CHUNK_BYTES, LongBuffers, Slot};
 use super::worker::{Waiting, Worker};
 use super::{IoMode, Outcome, Task};
@@ -128,14 +127,14 @@ impl<T: Send + 'static> Shift<T> {
     /// Opens the file of a job, or hands in why not. False if there are no descriptors left: then
     /// the job waits until a file has been closed, here or by another worker.
     fn open_job(&mut self, job: Waiting<T>) -> bool {
-        let opened = OpenFile::open(&job.task.source, self.worker.io);
+        let opened = open_file::open(&job.task.source, self.worker.io);
         let Waiting {
             sequence,
             token,
             task,
         } = job;
         match opened {
-            Ok(file) => self.add(sequence, token, file, &task),
+            Ok(opened) => self.add(sequence, token, opened, task),
             Err(error) if self.can_wait_for_descriptors(&error) => {
                 self.postponed = Some(Waiting {
                     sequence,
@@ -158,12 +157,14 @@ impl<T: Send + 'static> Shift<T> {
         is_want_of_descriptors(error) && self.worker.open_files.load(Ordering::Relaxed) > 0
     }
 
-    fn add(&mut self, sequence: u64, token: T, file: OpenFile, task: &Task) {
+    fn add(&mut self, sequence: u64, token: T, opened: Opened, task: Task) {
+        let Task { source, algorithms } = task;
+        let file = OpenFile::new(source, opened);
         self.worker.open_files.fetch_add(1, Ordering::Relaxed);
         let gauges = &self.worker.gauges;
         let large =
             (file.size() >= LARGE_FILE_BYTES).then(|| gauges.begin_large(file.path(), file.size()));
-        let (message, buffer) = self.take_spare(&task.algorithms);
+        let (message, buffer) = self.take_spare(&algorithms);
         self.open
             .push(Slot::new((sequence, token), file, message, buffer, large));
     }
@@ -214,17 +215,17 @@ impl<T: Send + 'static> Shift<T> {
 
     /// Hands in the files that are done, and keeps the others open.
     fn hand_in(&mut self) {
-        let (done, open): (Vec<_>, Vec<_>) = mem::take(&mut self.open)
-            .into_iter()
-            .partition(Slot::is_done);
-        self.open = open;
-        self.worker
-            .open_files
-            .fetch_sub(done.len(), Ordering::Relaxed);
-        for slot in done {
-            let (sequence, token, outcome, message, buffer) = slot.finish();
-            self.worker.finish(sequence, token, outcome);
-            self.spare.push((message, buffer));
+        let mut place = 0;
+        while place < self.open.len() {
+            if self.open[place].is_done() {
+                let slot = self.open.swap_remove(place);
+                self.worker.open_files.fetch_sub(1, Ordering::Relaxed);
+                let (sequence, token, outcome, message, buffer) = slot.finish();
+                self.worker.finish(sequence, token, outcome);
+                self.spare.push((message, buffer));
+            } else {
+                place += 1;
+            }
         }
     }
 }

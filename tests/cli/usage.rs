@@ -32,6 +32,7 @@ fn bad_usage_is_one_line_with_what_may_have_been_meant() {
             &["hsah"],
             "unrecognized subcommand 'hsah'; tip: a similar subcommand exists: 'hash'",
         ),
+        (&["hash", "-j", "1025"], "at most 1024 threads"),
         (
             &["hash", "-j", "0"],
             "invalid value '0' for '--threads <N>'",
