@@ -137,8 +137,8 @@ pub enum Error {
     /// The worker or walker threads could not be started.
     #[error("cannot start the threads: {0}")]
     Threads(#[source] io::Error),
-    /// A worker died of a defect in this program; results after it are unknown.
-    #[error("a worker thread died; this is a defect in multisum")]
+    /// A thread died of a defect in this program; results after it are unknown.
+    #[error("a thread died; this is a defect in multisum")]
     WorkerDied,
     /// The run was told to stop.
     #[error("interrupted")]

@@ -15,6 +15,7 @@ pub(super) struct Feeder<T> {
 impl<T: Send + 'static> Feeder<T> {
     /// Runs until the jobs are used up or the consumer is gone.
     pub(super) fn feed(self, jobs: impl Iterator<Item = Job<T>>) {
+        let mut taken = 0;
         for (sequence, job) in (0..).zip(jobs) {
             if self.permits.recv().is_err() || self.shared.worker.stop.is_cancelled() {
                 return;
@@ -43,6 +44,9 @@ impl<T: Send + 'static> Feeder<T> {
                 return;
             }
             self.shared.call_worker();
+            taken = sequence + 1;
         }
+        // Only said here: a feeder that dies on its way must not look like one that is done.
+        self.shared.worker.finished.send(Finished::Fed(taken)).ok();
     }
 }

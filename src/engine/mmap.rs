@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use memmap2::{Advice, Mmap, MmapOptions};
 
 /// Windows that can exist at the same time; one is in use for each file being read.
-const MAX_WINDOWS: usize = 1024;
+pub(super) const MAX_WINDOWS: usize = 1024;
 
 /// A window as the signal handler sees it. `len` is 0 while the place is free or being filled.
 struct Place {
@@ -112,7 +112,8 @@ impl Window {
         let place = take_place().ok_or_else(|| io::Error::other("too many mapped files"))?;
         // SAFETY: the mapping is private to this module and read-only. Truncation cannot make it
         // invalid, since the handler below replaces pages that are gone. Another process may change
-        // bytes while they are read: the hashers treat them as numbers only, and the caller
+        // bytes while they are read, which Rust leaves undefined; that is accepted here as by
+        // every user of memory maps: the hashers treat bytes as numbers only, and the caller
         // compares the file's stamp before and after.
         let map = unsafe { MmapOptions::new().offset(offset).len(len).map(file) };
         let map = map.inspect_err(|_| free_place(place))?;
@@ -188,6 +189,13 @@ fn try_install() -> io::Result<()> {
 extern "C" fn on_sigbus(_signal: i32, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     // SAFETY: the kernel passes a pointer to a valid siginfo_t.
     let info = unsafe { &*info };
+    // Sent by a process and raised by no access: nothing of ours.
+    if info.si_code <= 0 {
+        give_back();
+        // SAFETY: raise may be called in a signal context; the signal arrives when this returns.
+        unsafe { libc::raise(libc::SIGBUS) };
+        return;
+    }
     // SAFETY: SIGBUS is one of the signals whose siginfo_t holds an address.
     let address = unsafe { info.si_addr() }.addr();
     let ours = PLACES.iter().find(|place| {

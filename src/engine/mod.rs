@@ -17,6 +17,7 @@ mod disk;
 mod feed;
 mod gauges;
 mod job;
+mod limits;
 mod message;
 #[cfg(unix)]
 mod mmap;

@@ -32,8 +32,9 @@ pub(super) struct OpenFile {
 #[derive(Debug)]
 enum Reader {
     Plain(File),
-    /// Past the page cache: only whole aligned blocks can be asked for.
-    Direct(File),
+    /// Past the page cache, where only whole aligned blocks can be asked for, for as long as the
+    /// flag says.
+    Direct(File, bool),
     #[cfg(unix)]
     Mapped(Mapping),
     Stdin,
@@ -83,7 +84,7 @@ fn open_regular(path: &Path, links: Links, io: IoMode) -> Result<Opened, FileErr
     }
     let before = Stamp::of(&metadata);
     let reader = match io {
-        IoMode::Direct if direct => Reader::Direct(file),
+        IoMode::Direct if direct => Reader::Direct(file, true),
         #[cfg(unix)]
         IoMode::Mmap if before.size > 0 => Reader::Mapped(
             Mapping::new(file, before.size).map_err(|e| failed(Operation::Map, path, e))?,
@@ -117,6 +118,11 @@ impl OpenFile {
             tries_cache,
             asked_for: 0,
         }
+    }
+
+    /// Whether reading may have to wait for whoever writes at the other end.
+    pub(super) fn is_stream(&self) -> bool {
+        self.before.is_none()
     }
 
     /// The size at the time of opening; 0 for streams.
@@ -213,8 +219,11 @@ impl OpenFile {
                 }
                 Ok(None)
             }
-            // The end, an error, or a file system that cannot answer at once.
-            _ => {
+            // The end, a file system that cannot answer at once, or an error of the medium.
+            other => {
+                let refused = [io::ErrorKind::Unsupported, io::ErrorKind::InvalidInput];
+                let failed = other.is_err_and(|error| !refused.contains(&error.kind()));
+                self.retried_reads += u32::from(failed);
                 self.tries_cache = false;
                 self.fill(buffer).map(Some)
             }
@@ -223,7 +232,7 @@ impl OpenFile {
 
     /// No more than the file is known to hold, but whole blocks for unbuffered reads.
     fn wanted(&self, room: usize) -> usize {
-        if self.size() == 0 || matches!(self.reader, Reader::Direct(_)) {
+        if self.size() == 0 || matches!(self.reader, Reader::Direct(..)) {
             return room;
         }
         usize::try_from(self.size() - self.read).map_or(room, |left| left.min(room))
@@ -250,7 +259,7 @@ impl OpenFile {
     fn read_once(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.reader {
             Reader::Plain(file) => file.read(buffer),
-            Reader::Direct(_) => self.read_direct(buffer),
+            Reader::Direct(..) => self.read_direct(buffer),
             #[cfg(unix)]
             Reader::Mapped(_) => Ok(0),
             Reader::Stdin => io::stdin().lock().read(buffer),
@@ -260,23 +269,25 @@ impl OpenFile {
     /// An unbuffered read. After one that comes up short the offset is odd, and the system takes
     /// no more of them; the rest, which is almost always nothing, is read in the plain way.
     fn read_direct(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Reader::Direct(file) = &mut self.reader else {
+        let Reader::Direct(file, bypass) = &mut self.reader else {
             return Ok(0);
         };
         let got = match file.read(buffer) {
-            Ok(got) if got == buffer.len() => return Ok(got),
-            Err(error) if error.kind() != io::ErrorKind::InvalidInput => return Err(error),
-            other => other,
-        };
-        clear_direct(file)?;
-        self.reader = Reader::Plain(file.try_clone()?);
-        match got {
-            Ok(got) => Ok(got),
-            Err(_) => {
+            Err(error) if *bypass && error.kind() == io::ErrorKind::InvalidInput => {
                 self.direct_refused = true;
-                self.read_once(buffer)
+                clear_direct(file)?;
+                *bypass = false;
+                return file.read(buffer);
             }
+            other => other?,
+        };
+        // At the end of the file there is nothing more to read, whatever the offset.
+        let at_end = self.read + got as u64 >= self.before.map_or(0, |stamp| stamp.size);
+        if got < buffer.len() && *bypass && !at_end {
+            clear_direct(file)?;
+            *bypass = false;
         }
+        Ok(got)
     }
 
     /// Looks whether the file is still what it was, and joins everything into the outcome.
@@ -305,10 +316,6 @@ impl OpenFile {
                 size: before.size,
             }));
         }
-        // Files that the kernel makes up while they are read have neither a size nor a time.
-        if before.size == 0 && self.read > 0 {
-            return Ok(None);
-        }
         if self.open_file_proves(before) {
             return Ok(None);
         }
@@ -319,6 +326,11 @@ impl OpenFile {
             }
             Err(error) => return Err(failed(Operation::Stat, path, error)),
         };
+        // Files that the kernel makes up while they are read keep a size of 0, and their time may
+        // be that of the look.
+        if before.size == 0 && self.read > 0 && after.size == 0 && before.is_same_file(&after) {
+            return Ok(None);
+        }
         match before.change_to(&after) {
             None if damaged => Err(failed(
                 Operation::Read,
@@ -332,7 +344,7 @@ impl OpenFile {
     /// Whether a look at the open file, which is cheaper than one by its name, is enough.
     fn open_file_proves(&self, before: Stamp) -> bool {
         let file = match &self.reader {
-            Reader::Plain(file) | Reader::Direct(file) => file,
+            Reader::Plain(file) | Reader::Direct(file, _) => file,
             #[cfg(unix)]
             Reader::Mapped(_) => return false,
             Reader::Stdin => return false,

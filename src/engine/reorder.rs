@@ -36,6 +36,11 @@ impl<T> Reorder<T> {
         self.next += 1;
         Some(ready)
     }
+
+    /// How many results have been taken.
+    pub(super) fn taken(&self) -> u64 {
+        self.next
+    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::lanes::Lanes;
 
 use super::feed::Feeder;
+use super::limits;
 use super::reorder::Reorder;
 use super::worker::{Shared, Worker};
 use super::{Cancel, Gauges, Job, Outcome};
@@ -86,6 +87,8 @@ pub(super) enum Finished<T> {
         token: T,
         outcome: Option<Outcome>,
     },
+    /// The jobs are used up; so many were taken.
+    Fed(u64),
     /// A worker panicked; what it was reading is lost.
     Died,
 }
@@ -172,12 +175,14 @@ fn shared<T>(
         .build()
         .map_err(|error| Error::Threads(io::Error::other(error)))?;
     let (sender, waiting) = bounded(options.window.get());
+    let readers = options.readers.get().min(options.threads.get());
     let worker = Worker {
         waiting,
         finished,
         at_work: Arc::new(AtomicUsize::new(0)),
         open_files: Arc::new(AtomicUsize::new(0)),
-        readers: options.readers.get().min(options.threads.get()),
+        readers,
+        files_each: (limits::files_at_once(options.io) / readers).max(1),
         io: options.io,
         kernels: options.kernels,
         stop,
@@ -190,7 +195,8 @@ fn shared<T>(
     })
 }
 
-/// Ends when every sender of results is gone, which is when all jobs are done.
+/// Ends well when every sender of results is gone, every job was taken from the iterator, and every
+/// one of them has been handed to the sink. Anything less means that a thread died.
 fn consume<T>(
     finished: &Receiver<Finished<T>>,
     permits: &Sender<()>,
@@ -198,6 +204,7 @@ fn consume<T>(
     sink: &mut dyn FnMut(T, Option<Outcome>) -> io::Result<()>,
 ) -> Result<(), Error> {
     let mut reorder = Reorder::new();
+    let mut fed = None;
     loop {
         if cancel.is_cancelled() {
             return Err(Error::Cancelled);
@@ -210,9 +217,13 @@ fn consume<T>(
             }) => {
                 reorder.put(sequence, (token, outcome));
             }
+            Ok(Finished::Fed(count)) => fed = Some(count),
             Ok(Finished::Died) => return Err(Error::WorkerDied),
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            // Whoever ends the program may also have ended the list of jobs.
+            Err(RecvTimeoutError::Disconnected) if cancel.is_cancelled() => {}
+            Err(RecvTimeoutError::Disconnected) if fed == Some(reorder.taken()) => return Ok(()),
+            Err(RecvTimeoutError::Disconnected) => return Err(Error::WorkerDied),
         }
         while let Some((token, outcome)) = reorder.take() {
             sink(token, outcome).map_err(Error::Output)?;
@@ -392,6 +403,63 @@ mod tests {
         );
         // On a slow machine the writer may end before the file is opened.
         assert!(stable || grown, "{seen:?}");
+    }
+
+    #[test]
+    fn jobs_that_end_in_a_panic_are_no_success() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        fs::write(&path, b"x").unwrap();
+        let jobs = (0..100).map(move |token| {
+            assert!(token < 50, "the walk dies here");
+            Job {
+                token,
+                task: Some(task(&path)),
+            }
+        });
+        let ended = run(jobs, &options(2, IoMode::Auto), &mut |_, _| Ok(()));
+        assert!(matches!(ended, Err(Error::WorkerDied)), "{ended:?}");
+    }
+
+    #[test]
+    fn no_more_jobs_are_taken_than_the_window_holds() {
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(&pipe)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let taken = Arc::new(AtomicUsize::new(0));
+        let (count, path) = (Arc::clone(&taken), pipe.clone());
+        let jobs = (0..10_000).map(move |token: usize| {
+            count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let task = (token == 0).then(|| {
+                let source = Source::Stream(path.clone());
+                Task {
+                    source,
+                    algorithms: BOTH.into(),
+                }
+            });
+            Job { token, task }
+        });
+        let window = 16;
+        let options = Options {
+            window: NonZeroUsize::new(window).unwrap(),
+            ..options(2, IoMode::Auto)
+        };
+        let while_blocked = Arc::clone(&taken);
+        let opener = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(200));
+            let before = while_blocked.load(std::sync::atomic::Ordering::SeqCst);
+            fs::write(pipe, b"x").unwrap();
+            before
+        });
+        run(jobs, &options, &mut |_, _| Ok(())).unwrap();
+        assert!(opener.join().unwrap() <= window + 1);
+        assert_eq!(taken.load(std::sync::atomic::Ordering::SeqCst), 10_000);
     }
 
     #[test]

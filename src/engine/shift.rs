@@ -15,7 +15,7 @@ use super::message::Message;
 use super::open_file::{self, OpenFile, Opened};
 use super::slot::{CHUNK_BYTES, LongBuffers, Slot};
 use super::worker::{Waiting, Worker};
-use super::{IoMode, Outcome, Task};
+use super::{IoMode, Outcome, Source, Task};
 
 /// Files that a worker holds open at most, for the widest kernel with some to refill it from.
 pub(super) const MOST_OPEN: usize = 48;
@@ -57,13 +57,14 @@ pub(super) struct Shift<T> {
 
 impl<T: Send + 'static> Shift<T> {
     pub(super) fn new(worker: Worker<T>) -> Self {
+        let most_open = worker.files_each.min(MOST_OPEN);
         Self {
             worker,
             open: Vec::new(),
             spare: Vec::new(),
             long: None,
             postponed: None,
-            most_open: MOST_OPEN,
+            most_open,
         }
     }
 
@@ -110,63 +111,77 @@ impl<T: Send + 'static> Shift<T> {
             .or_else(|| self.worker.waiting.try_recv().ok())
     }
 
-    /// Takes no more than a fair share, so that nobody is idle while another holds many files.
+    /// Takes no more than a fair share, so that nobody is idle while another holds many files, and
+    /// nothing beside a stream, which may keep everybody waiting.
     fn wants_more(&self) -> bool {
         let open = self.open.len();
         if open == 0 {
             return true;
         }
-        let all = self.worker.waiting.len() + self.worker.open_files.load(Ordering::Relaxed);
+        let all = self.worker.waiting.len() + self.worker.open_files.load(Ordering::SeqCst);
         let most = self
             .worker
             .most_open(self.open[0].message())
             .min(self.most_open);
-        open < most && open < all / self.worker.readers
+        !self.open[0].is_stream() && open < most && open < all / self.worker.readers
     }
 
-    /// Opens the file of a job, or hands in why not. False if there are no descriptors left: then
-    /// the job waits until a file has been closed, here or by another worker.
+    /// Opens the file of a job, or hands in why not. False if it has to wait until a file has been
+    /// closed: a stream until it can be alone, anything for want of descriptors.
     fn open_job(&mut self, job: Waiting<T>) -> bool {
+        let is_stream = !matches!(job.task.source, Source::File { .. });
+        if is_stream && !self.open.is_empty() {
+            self.postponed = Some(job);
+            return false;
+        }
+        self.worker.open_files.fetch_add(1, Ordering::SeqCst);
         let opened = open_file::open(&job.task.source, self.worker.io);
         let Waiting {
             sequence,
             token,
             task,
         } = job;
-        match opened {
-            Ok(opened) => self.add(sequence, token, opened, task),
-            Err(error) if self.can_wait_for_descriptors(&error) => {
-                self.postponed = Some(Waiting {
-                    sequence,
-                    token,
-                    task,
-                });
-                self.most_open = self.open.len().max(1);
-                if self.open.is_empty() {
-                    thread::sleep(DESCRIPTOR_WAIT);
-                    return !self.worker.stop.is_cancelled();
-                }
-                return false;
+        let error = match opened {
+            Ok(opened) => {
+                self.add(sequence, token, opened, task);
+                return true;
             }
-            Err(error) => self.worker.finish(sequence, token, Outcome::Failed(error)),
+            Err(error) => error,
+        };
+        let others = self.worker.open_files.fetch_sub(1, Ordering::SeqCst) - 1;
+        if is_want_of_descriptors(&error) && others > 0 {
+            self.postponed = Some(Waiting {
+                sequence,
+                token,
+                task,
+            });
+            self.most_open = self.open.len().max(1);
+            if self.open.is_empty() {
+                thread::sleep(DESCRIPTOR_WAIT);
+            }
+            return self.open.is_empty() && !self.worker.stop.is_cancelled();
         }
+        self.worker.finish(sequence, token, Outcome::Failed(error));
         true
-    }
-
-    fn can_wait_for_descriptors(&self, error: &FileError) -> bool {
-        is_want_of_descriptors(error) && self.worker.open_files.load(Ordering::Relaxed) > 0
     }
 
     fn add(&mut self, sequence: u64, token: T, opened: Opened, task: Task) {
         let Task { source, algorithms } = task;
         let file = OpenFile::new(source, opened);
-        self.worker.open_files.fetch_add(1, Ordering::Relaxed);
         let gauges = &self.worker.gauges;
         let large =
             (file.size() >= LARGE_FILE_BYTES).then(|| gauges.begin_large(file.path(), file.size()));
         let (message, buffer) = self.take_spare(&algorithms);
         self.open
             .push(Slot::new((sequence, token), file, message, buffer, large));
+    }
+
+    /// Keeps no more than can be open, however many sets of algorithms a list has.
+    fn keep_spare(&mut self, message: Message, buffer: Buffer) {
+        if self.spare.len() >= MOST_OPEN {
+            self.spare.swap_remove(0);
+        }
+        self.spare.push((message, buffer));
     }
 
     fn take_spare(&mut self, algorithms: &Arc<[Algorithm]>) -> (Message, Buffer) {
@@ -219,10 +234,11 @@ impl<T: Send + 'static> Shift<T> {
         while place < self.open.len() {
             if self.open[place].is_done() {
                 let slot = self.open.swap_remove(place);
-                self.worker.open_files.fetch_sub(1, Ordering::Relaxed);
                 let (sequence, token, outcome, message, buffer) = slot.finish();
+                // Only now is its descriptor free.
+                self.worker.open_files.fetch_sub(1, Ordering::SeqCst);
                 self.worker.finish(sequence, token, outcome);
-                self.spare.push((message, buffer));
+                self.keep_spare(message, buffer);
             } else {
                 place += 1;
             }

@@ -76,6 +76,10 @@ impl<T> Slot<T> {
         }
     }
 
+    pub(super) fn is_stream(&self) -> bool {
+        self.file.is_stream()
+    }
+
     pub(super) fn message(&self) -> &Message {
         &self.message
     }

@@ -35,22 +35,33 @@ impl Stamp {
     }
 
     /// Whether the open file alone proves that nothing happened: no write, and no rename or removal
-    /// of its name either, since those move the status change time or lower the number of links.
+    /// of its name either, since on the usual file systems of Unix those move the status change time
+    /// or lower the number of links. On one that does neither, a file that loses its name while it is
+    /// read is still read as it was when it was opened.
     pub(super) fn proves_unchanged(&self, after: &Self) -> bool {
         self.inode.is_some() && self == after
     }
 
-    /// Says how `after`, taken by the name, differs, the weightiest difference first.
-    pub(super) fn change_to(&self, after: &Self) -> Option<Instability> {
+    pub(super) fn is_same_file(&self, after: &Self) -> bool {
         let identity = |stamp: &Self| stamp.inode.map(|inode| (inode.device, inode.number));
-        if identity(self) != identity(after) {
+        identity(self) == identity(after)
+    }
+
+    /// Says how `after`, taken by the name, differs, the weightiest difference first.
+    ///
+    /// A status change alone counts as a modification, since whoever writes can put the modification
+    /// time back, but not that one. It may have been a change of owner, mode or links; then a second
+    /// run tells.
+    pub(super) fn change_to(&self, after: &Self) -> Option<Instability> {
+        let changed = |stamp: &Self| stamp.inode.map(|inode| inode.changed);
+        if !self.is_same_file(after) {
             Some(Instability::Replaced)
         } else if self.size != after.size {
             Some(Instability::Resized {
                 before: self.size,
                 after: after.size,
             })
-        } else if self.modified != after.modified {
+        } else if self.modified != after.modified || changed(self) != changed(after) {
             Some(Instability::Modified)
         } else {
             None

@@ -49,6 +49,8 @@ pub(super) struct Worker<T> {
     /// Files that all workers together hold open.
     pub(super) open_files: Arc<AtomicUsize>,
     pub(super) readers: usize,
+    /// Files that each of them may hold open at most.
+    pub(super) files_each: usize,
     pub(super) io: IoMode,
     pub(super) kernels: Lanes,
     pub(super) stop: Cancel,
@@ -63,6 +65,7 @@ impl<T> Clone for Worker<T> {
             at_work: Arc::clone(&self.at_work),
             open_files: Arc::clone(&self.open_files),
             readers: self.readers,
+            files_each: self.files_each,
             io: self.io,
             kernels: self.kernels,
             stop: self.stop.clone(),
