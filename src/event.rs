@@ -85,6 +85,28 @@ pub enum Note {
         "--io direct: the file system refused it for {0} file(s), which were read through the page cache"
     )]
     DirectRefused(u64),
+    /// The names of a list lead nowhere from its own folder, and somewhere from the current one.
+    #[error(
+        "{manifest}: no listed file is in its own folder; the current folder was taken (-C names another)"
+    )]
+    CurrentFolder {
+        /// The list.
+        manifest: RelPath,
+    },
+    /// A list of which nothing was verified, beside others.
+    #[error("{manifest}: nothing was verified")]
+    NothingVerified {
+        /// The list.
+        manifest: RelPath,
+    },
+    /// Some of the files were compared with weak algorithms only.
+    #[error("not proof against tampering: {files} file(s) were compared with {algorithms} only")]
+    WeaklyProved {
+        /// How many.
+        files: u64,
+        /// With what, separated by commas.
+        algorithms: String,
+    },
     /// Names that lead out of the base.
     #[error("{0} listed name(s) lie outside the base")]
     OutsideBase(u64),
@@ -229,6 +251,9 @@ pub enum Unverified {
     /// The manifest itself says that the file was not hashed.
     #[error("the manifest records that this file was not hashed")]
     Gap,
+    /// Standard input, which is a list itself.
+    #[error("standard input is a list itself")]
+    StandardInput,
     /// The name cannot exist on this platform.
     #[error("this platform cannot have a file of that name")]
     ImpossibleName,

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::engine::Totals;
 use crate::error::{Error, FileError, Operation};
-use crate::event::{Event, Note, Sink};
+use crate::event::{Event, Note, Severity, Sink};
 use crate::ops::{self, BaseChoice, List, Relocation, Verified, VerifyOptions};
 use crate::relpath::RelPath;
 use crate::report::{
@@ -168,7 +168,11 @@ impl ReportSink {
         } else {
             MalformedLines::Fail
         };
-        let code = ExitCode::from(self.counts.severity(Command::Verify, malformed));
+        let mut severity = self.counts.severity(Command::Verify, malformed);
+        if verified.idle_lists > 0 {
+            severity = Severity::Incomplete;
+        }
+        let code = ExitCode::from(severity);
         let mut summary = Summary::new(Command::Verify, self.counts, start.elapsed());
         summary.bases = verified
             .bases

@@ -502,3 +502,67 @@ fn clear_direct(file: &File) -> io::Result<()> {
 fn clear_direct(_file: &File) -> io::Result<()> {
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// Opens a file, lets `meddle` change it, reads it, and says what came of it.
+    fn read_while(content: &[u8], meddle: impl FnOnce(&Path)) -> Outcome {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        fs::write(&path, content).unwrap();
+        // Longer than the clock of any file system here stands still.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let source = Source::File {
+            path: path.clone(),
+            links: Links::Refuse,
+        };
+        let opened = open(&source, IoMode::Read).unwrap();
+        let mut file = OpenFile::new(source, opened);
+        meddle(&path);
+        file.fill(&mut [0; 64]).unwrap();
+        file.finish(Vec::new())
+    }
+
+    #[test]
+    fn an_empty_file_that_is_written_to_is_unstable() {
+        let outcome = read_while(b"", |path| fs::write(path, b"more").unwrap());
+        assert!(matches!(outcome, Outcome::Unstable(_)), "{outcome:?}");
+        assert!(matches!(read_while(b"", |_| ()), Outcome::Hashed(_)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_write_whose_time_is_put_back_is_unstable() {
+        let outcome = read_while(b"abc", |path| {
+            let mut file = OpenOptions::new().write(true).open(path).unwrap();
+            let modified = file.metadata().unwrap().modified().unwrap();
+            file.write_all(b"x").unwrap();
+            file.set_modified(modified).unwrap();
+        });
+        assert!(
+            matches!(outcome, Outcome::Unstable(Instability::Modified)),
+            "{outcome:?}"
+        );
+    }
+
+    #[test]
+    fn a_file_that_loses_its_name_is_unstable() {
+        let removed = read_while(b"abc", |path| fs::remove_file(path).unwrap());
+        assert!(
+            matches!(removed, Outcome::Unstable(Instability::Removed)),
+            "{removed:?}"
+        );
+        let replaced = read_while(b"abc", |path| {
+            fs::write(path.with_extension("new"), b"abc").unwrap();
+            fs::rename(path.with_extension("new"), path).unwrap();
+        });
+        assert!(
+            matches!(replaced, Outcome::Unstable(Instability::Replaced)),
+            "{replaced:?}"
+        );
+    }
+}

@@ -422,6 +422,19 @@ mod tests {
     }
 
     #[test]
+    fn jobs_that_end_because_the_run_is_stopped_are_no_success() {
+        let options = options(2, IoMode::Auto);
+        let cancel = options.cancel.clone();
+        // As where Ctrl-C also ends the program that names the files.
+        let jobs = std::iter::from_fn(move || -> Option<Job<()>> {
+            cancel.cancel();
+            None
+        });
+        let ended = run(jobs, &options, &mut |(), _| Ok(()));
+        assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
+    }
+
+    #[test]
     fn no_more_jobs_are_taken_than_the_window_holds() {
         let directory = tempfile::tempdir().unwrap();
         let pipe = directory.path().join("pipe");

@@ -18,6 +18,7 @@ mod verify;
 mod names;
 mod outputs;
 mod selection;
+mod several;
 
 // `verify` by theme.
 mod base;

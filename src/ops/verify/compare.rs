@@ -1,44 +1,51 @@
 //! Every listed file through the engine, and its digests against the claims.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Strength};
 use crate::engine::{self, Hashed, Job, Links, Outcome, Source, Task};
 use crate::error::{Error, FileError};
-use crate::event::{Difference, Event, OutcomeWord, Sink, Unverified, Verdict};
+use crate::event::{Difference, Event, Note, OutcomeWord, Sink, Unverified, Verdict};
 
 use super::super::asides::Asides;
 use super::listing::{Listed, Listing};
 use super::{Verified, VerifyOptions};
 
-/// Tells `sink` of every entry in the order of the lists. With `exact`, entries that are not there
-/// are not told but returned, since they may have moved.
+/// What is left to do after the comparison.
+pub(super) enum Compared {
+    /// Entries that are not there and have not been told, since they may have moved.
+    Missing(Vec<usize>),
+    /// The first finding ended it.
+    Stopped,
+}
+
+/// Tells `sink` of every entry in the order of the lists.
 pub(super) fn compare(
     listing: &Arc<Listing>,
     options: &VerifyOptions,
     engine: &engine::Options,
     sink: &mut dyn Sink,
     verified: &mut Verified,
-) -> Result<Vec<usize>, Error> {
+) -> Result<Compared, Error> {
     let mut missing = Vec::new();
-    let mut asides = Asides::default();
-    let mut seen = 0;
+    let mut tally = Tally::new(listing);
     let mut stopped = false;
     let ended = engine::run(jobs(listing), engine, &mut |index: usize, outcome| {
         let entry = &listing.entries[index];
-        seen += 1;
-        asides.count(outcome.as_ref());
+        tally.seen += 1;
+        tally.asides.count(outcome.as_ref());
         let verdict = judge(entry, outcome);
         if matches!(verdict, Verdict::Missing) && options.ignore_missing {
-            verified.ignored += 1;
+            tally.ignored[entry.source as usize] += 1;
             return Ok(());
         }
-        if matches!(verdict, Verdict::Missing) && options.exact {
+        if matches!(verdict, Verdict::Missing) && options.exact && !options.fail_fast {
             missing.push(index);
             return Ok(());
         }
-        verified.algorithms.extend(entry.algorithms());
+        tally.add(entry, &verdict, verified);
         sink.event(Event::Verdict {
             name: &entry.name,
             verdict: &verdict,
@@ -52,12 +59,86 @@ pub(super) fn compare(
     });
     match ended {
         Err(Error::Output(_)) if stopped => {
-            verified.not_checked = (listing.entries.len() - seen) as u64;
+            verified.not_checked = (listing.entries.len() - tally.seen) as u64;
         }
         other => other?,
     }
-    asides.tell(sink).map_err(Error::Output)?;
-    Ok(missing)
+    tally.tell(listing, sink, verified).map_err(Error::Output)?;
+    Ok(if stopped {
+        Compared::Stopped
+    } else {
+        Compared::Missing(missing)
+    })
+}
+
+/// What adds up over all entries.
+struct Tally {
+    asides: Asides,
+    seen: usize,
+    /// For each list how many of its entries were passed over.
+    ignored: Vec<u64>,
+    compared: u64,
+    /// Files that were compared with no algorithm that withstands people, and with which.
+    weak_files: u64,
+    weak_algorithms: BTreeSet<Algorithm>,
+}
+
+impl Tally {
+    fn new(listing: &Listing) -> Self {
+        Self {
+            asides: Asides::default(),
+            seen: 0,
+            ignored: vec![0; listing.sources.len()],
+            compared: 0,
+            weak_files: 0,
+            weak_algorithms: BTreeSet::new(),
+        }
+    }
+
+    fn add(&mut self, entry: &Listed, verdict: &Verdict, verified: &mut Verified) {
+        if !matches!(verdict, Verdict::Ok { .. } | Verdict::Changed { .. }) {
+            return;
+        }
+        let algorithms = entry.algorithms();
+        self.compared += 1;
+        if algorithms
+            .iter()
+            .all(|algorithm| algorithm.strength() < Strength::Strong)
+        {
+            self.weak_files += 1;
+            self.weak_algorithms.extend(&algorithms);
+        }
+        verified.algorithms.extend(algorithms);
+    }
+
+    fn tell(
+        &self,
+        listing: &Listing,
+        sink: &mut dyn Sink,
+        verified: &mut Verified,
+    ) -> io::Result<()> {
+        verified.ignored = self.ignored.iter().sum();
+        // Where all files are weakly proved, the summary says so anyway.
+        if self.weak_files > 0 && self.weak_files < self.compared {
+            let names: Vec<String> = self
+                .weak_algorithms
+                .iter()
+                .map(Algorithm::to_string)
+                .collect();
+            let (files, algorithms) = (self.weak_files, names.join(", "));
+            sink.event(Event::Note(&Note::WeaklyProved { files, algorithms }))?;
+        }
+        for (source, ignored) in listing.sources.iter().zip(&self.ignored) {
+            if source.entries == *ignored {
+                verified.idle_lists += 1;
+                if listing.sources.len() > 1 {
+                    let manifest = source.name.clone();
+                    sink.event(Event::Note(&Note::NothingVerified { manifest }))?;
+                }
+            }
+        }
+        self.asides.tell(sink)
+    }
 }
 
 fn jobs(listing: &Arc<Listing>) -> impl Iterator<Item = Job<usize>> + Send + 'static {

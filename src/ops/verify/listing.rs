@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::error::{Error, FileError, Operation};
-use crate::event::{Event, Sink, Unverified};
+use crate::event::{Event, Note, Sink, Unverified};
 use crate::manifest::{Claim, ClaimedDigest, Content, Hints, OpenError, Reader};
 use crate::relpath::RelPath;
 
+use super::base::BaseReason;
 use super::base::PlacedBase;
 use super::{Base, List, Relocation, VerifyOptions};
 
@@ -18,6 +19,8 @@ pub(super) struct Listing {
     pub(super) sources: Vec<ListSource>,
     /// In the order of the lists.
     pub(super) entries: Vec<Listed>,
+    /// Whether one of the lists is standard input, which then is no file to verify.
+    reads_stdin: bool,
 }
 
 /// One of the lists.
@@ -25,6 +28,8 @@ pub(super) struct Listing {
 pub(super) struct ListSource {
     pub(super) name: RelPath,
     pub(super) base: Base,
+    /// Entries that stand in it, those joined with an entry of another list included.
+    pub(super) entries: u64,
 }
 
 /// What the lists claim of one file.
@@ -63,9 +68,11 @@ impl Listing {
         options: &VerifyOptions,
         sink: &mut dyn Sink,
     ) -> Result<Self, Error> {
+        let reads_stdin = lists.iter().any(|list| list.path.is_none());
         let mut listing = Self {
             sources: Vec::new(),
             entries: Vec::new(),
+            reads_stdin,
         };
         for list in lists {
             listing.read_list(list, options, sink)?;
@@ -112,7 +119,18 @@ impl Listing {
         }
         let targets = self.entries[first..].iter().map(Listed::target);
         let base = options.base.resolve(path.as_deref(), &targets);
-        self.sources.push(ListSource { name, base });
+        if base.reason == BaseReason::CurrentFolder && path.is_some() {
+            let note = Note::CurrentFolder {
+                manifest: name.clone(),
+            };
+            sink.event(Event::Note(&note)).map_err(Error::Output)?;
+        }
+        let entries = (self.entries.len() - first) as u64;
+        self.sources.push(ListSource {
+            name,
+            base,
+            entries,
+        });
         Ok(())
     }
 
@@ -133,6 +151,8 @@ impl Listing {
         digests: Vec<ClaimedDigest>,
         trouble: Option<Unverified>,
     ) {
+        let reads_itself = self.reads_stdin && name.as_bytes() == b"-";
+        let trouble = trouble.or(reads_itself.then_some(Unverified::StandardInput));
         let (relocated, trouble) = match relocation.apply(&name) {
             Ok(relocated) => (relocated, trouble),
             Err(reason) => (None, Some(reason)),
@@ -234,6 +254,10 @@ impl Listing {
 impl Listed {
     /// Takes over what a later line says of the same file.
     fn absorb(&mut self, digests: Vec<ClaimedDigest>, trouble: Option<Unverified>) {
+        // Contradicted once is enough; a list of nothing but contradictions must not cost more.
+        if matches!(self.trouble, Some(Unverified::Contradiction(_))) {
+            return;
+        }
         for claimed in digests {
             if let ClaimedDigest::Known(later) = &claimed {
                 let known = self

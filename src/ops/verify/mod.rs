@@ -22,6 +22,7 @@ use crate::relpath::RelPath;
 use crate::walk::LeaveOut;
 
 pub use base::{Base, BaseChoice};
+use compare::Compared;
 use listing::Listing;
 
 /// A list to verify.
@@ -85,6 +86,9 @@ pub struct Verified {
     pub ignored: u64,
     /// Entries that were not looked at because of `fail_fast`.
     pub not_checked: u64,
+    /// Lists of which nothing was verified: they list nothing, or all of it was passed over. A run
+    /// with such a list has not done its job, whatever the others prove.
+    pub idle_lists: u64,
 }
 
 /// Verifies lists and tells `sink` of every listed name once, in the order of the lists.
@@ -129,8 +133,8 @@ pub fn verify(
         bases: listing.bases(),
         ..Verified::default()
     };
-    let missing = compare::compare(&listing, options, engine, sink, &mut verified)?;
-    if options.exact && verified.not_checked == 0 {
+    let compared = compare::compare(&listing, options, engine, sink, &mut verified)?;
+    if let (true, Compared::Missing(missing)) = (options.exact, compared) {
         exact::search(&listing, missing, options, engine, sink)?;
     }
     Ok(verified)
