@@ -3,7 +3,7 @@
 use crossbeam_channel::Receiver;
 
 use super::Job;
-use super::run::Finished;
+use super::job::Finished;
 use super::worker::{Shared, Waiting};
 
 /// Takes one permit for each job, so that it never runs ahead of the sink by more than the window.

@@ -111,3 +111,16 @@ pub enum Instability {
     #[error("removed while it was read")]
     Removed,
 }
+
+/// A result on its way from the pool to the sink.
+pub(super) enum Finished<T> {
+    Job {
+        sequence: u64,
+        token: T,
+        outcome: Option<Outcome>,
+    },
+    /// The jobs are used up; so many were taken.
+    Fed(u64),
+    /// A worker panicked; what it was reading is lost.
+    Died,
+}

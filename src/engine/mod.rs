@@ -22,6 +22,7 @@ mod message;
 #[cfg(unix)]
 mod mmap;
 mod open_file;
+mod options;
 mod reorder;
 mod run;
 mod shift;
@@ -33,4 +34,5 @@ pub use cancel::Cancel;
 pub use disk::is_rotating;
 pub use gauges::{Gauges, LARGE_FILE_BYTES, LargeFile, LargeGuard, Totals};
 pub use job::{Hashed, Instability, Job, Links, Outcome, Source, Task};
-pub use run::{IoMode, Options, run};
+pub use options::{IoMode, Options};
+pub use run::run;

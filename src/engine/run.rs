@@ -1,7 +1,6 @@
 //! Starts the threads, hands results on in order, and stops everything when asked.
 
 use std::io;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::thread;
@@ -10,88 +9,13 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use crate::error::Error;
-use crate::lanes::Lanes;
 
 use super::feed::Feeder;
+use super::job::Finished;
 use super::limits;
 use super::reorder::Reorder;
 use super::worker::{Shared, Worker};
-use super::{Cancel, Gauges, Job, Outcome};
-
-/// How files are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum IoMode {
-    /// Whatever was measured to be fastest: today [`IoMode::Read`] for every size.
-    #[default]
-    Auto,
-    /// Reads into a reusable buffer.
-    Read,
-    /// Memory maps, in windows, safe against truncation. Like `Read` where there are no maps.
-    Mmap,
-    /// Past the page cache, so that the medium is read and not memory. A file system that refuses
-    /// is read in the plain way, and [`super::Hashed::direct_refused`] says so.
-    Direct,
-}
-
-/// How a run uses the machine. None of it changes the results.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Threads of the pool; default: the number of cores.
-    pub threads: NonZeroUsize,
-    /// How many of them read files at the same time; default: all. One is right for a rotating
-    /// disk; the other threads then still take over algorithms of the file being read.
-    pub readers: NonZeroUsize,
-    /// How files are read.
-    pub io: IoMode,
-    /// The kernels that hash side by side; default: the best that this CPU has.
-    pub kernels: Lanes,
-    /// Jobs that may be under way between the iterator and the sink; default: 512 for each
-    /// thread and at least 1024. It bounds memory when a huge file stands before many small ones.
-    pub window: NonZeroUsize,
-    /// Stops the run from outside.
-    pub cancel: Cancel,
-    /// Counts what is being read, for a progress display.
-    pub gauges: Arc<Gauges>,
-}
-
-const WINDOW_PER_THREAD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(511);
-const WINDOW_AT_LEAST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
-
-impl Default for Options {
-    fn default() -> Self {
-        Self::with_threads(thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
-    }
-}
-
-impl Options {
-    /// The defaults for a given number of threads.
-    pub fn with_threads(threads: NonZeroUsize) -> Self {
-        Self {
-            threads,
-            readers: threads,
-            io: IoMode::default(),
-            kernels: Lanes::detect(),
-            window: threads
-                .saturating_mul(WINDOW_PER_THREAD)
-                .max(WINDOW_AT_LEAST),
-            cancel: Cancel::default(),
-            gauges: Arc::default(),
-        }
-    }
-}
-
-/// A result on its way from the pool to the sink.
-pub(super) enum Finished<T> {
-    Job {
-        sequence: u64,
-        token: T,
-        outcome: Option<Outcome>,
-    },
-    /// The jobs are used up; so many were taken.
-    Fed(u64),
-    /// A worker panicked; what it was reading is lost.
-    Died,
-}
+use super::{Cancel, Job, Options, Outcome};
 
 /// How often a waiting consumer looks whether it was told to stop.
 const CANCEL_POLL: Duration = Duration::from_millis(50);
@@ -244,11 +168,12 @@ impl Drop for StopOnDrop {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::num::NonZeroUsize;
     use std::path::Path;
 
     use super::*;
     use crate::algorithm::Algorithm;
-    use crate::engine::{Instability, Links, Source, Task};
+    use crate::engine::{Instability, IoMode, Links, Source, Task};
     use crate::hasher::MultiHasher;
 
     const BOTH: [Algorithm; 2] = [Algorithm::Md5, Algorithm::Sha256];

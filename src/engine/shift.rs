@@ -14,11 +14,8 @@ use super::gauges::LARGE_FILE_BYTES;
 use super::message::Message;
 use super::open_file::{self, OpenFile, Opened};
 use super::slot::{CHUNK_BYTES, LongBuffers, Slot};
-use super::worker::{Waiting, Worker};
+use super::worker::{MOST_OPEN, Waiting, Worker};
 use super::{IoMode, Outcome, Source, Task};
-
-/// Files that a worker holds open at most, for the widest kernel with some to refill it from.
-pub(super) const MOST_OPEN: usize = 48;
 
 /// Rounds that a worker without jobs helps others or yields before its shift ends; starting a new
 /// shift costs a few microseconds.

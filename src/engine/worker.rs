@@ -11,10 +11,13 @@ use rayon::ThreadPool;
 
 use crate::lanes::{Blake2State, Lanes};
 
+use super::job::Finished;
 use super::message::Message;
-use super::run::Finished;
-use super::shift::{MOST_OPEN, Shift};
+use super::shift::Shift;
 use super::{Cancel, Gauges, IoMode, Outcome, Task};
+
+/// Files that a worker holds open at most, for the widest kernel with some to refill it from.
+pub(super) const MOST_OPEN: usize = 48;
 
 /// A job with its place in the order.
 pub(super) struct Waiting<T> {
