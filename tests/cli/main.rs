@@ -28,6 +28,7 @@ mod reading;
 mod faults;
 mod hostile;
 mod interop;
+mod kernels;
 mod promises;
 mod terminal;
 mod usage;
