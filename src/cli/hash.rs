@@ -92,7 +92,7 @@ fn list_algorithms() -> Result<ExitCode, Failure> {
     }
     text += "blake2b-N gives N bits of BLAKE2b, a multiple of 8 up to 512.\n";
     output.append(|buffer| buffer.write_all(text.as_bytes()))?;
-    output.publish()?;
+    publish(output)?;
     Ok(ExitCode::Well)
 }
 
@@ -237,10 +237,7 @@ fn open_manifests(
 }
 
 fn open_output(path: &Path, force: bool, leave_out: &mut LeaveOut) -> Result<Output, Failure> {
-    let output = Output::create(path, force).map_err(|reason| Failure::Output {
-        path: path.to_owned(),
-        reason,
-    })?;
+    let output = Output::create(path, force).map_err(|reason| Failure::output(path, reason))?;
     let stat = |error| FileError::new(Operation::Stat, path, error);
     if let Some(file) = output.file() {
         leave_out.add_file(file).map_err(stat)?;
@@ -249,6 +246,12 @@ fn open_output(path: &Path, force: bool, leave_out: &mut LeaveOut) -> Result<Out
         leave_out.add_path(path).map_err(stat)?;
     }
     Ok(output)
+}
+
+fn publish(output: Output) -> Result<(), Failure> {
+    let path = output.path().to_owned();
+    let published = output.publish();
+    published.map_err(|reason| Failure::output(&path, reason))
 }
 
 /// The walk that counts what there is to do, stopped when the run ends before it.
@@ -338,7 +341,7 @@ impl ManifestSink {
         } in self.manifests
         {
             output.append(|buffer| writer.finish(buffer))?;
-            output.publish()?;
+            publish(output)?;
         }
         let code = ExitCode::from(self.counts.severity(Command::Hash, MalformedLines::Fail));
         let mut summary = Summary::new(Command::Hash, self.counts, start.elapsed());

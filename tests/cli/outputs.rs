@@ -222,6 +222,39 @@ fn a_disk_that_takes_no_more_is_one_clear_line() {
 }
 
 #[test]
+fn a_list_that_appears_during_the_run_is_not_replaced_unasked() {
+    for (force, code) in [("", 2), ("--force", 0)] {
+        let tree = one_file();
+        tree.fifo("pipe").dir("out");
+        let script = format!(
+            "(sleep 0.3; echo theirs >out/L; printf abc >pipe) & $M hash -q -o out/L {force} pipe"
+        );
+        let output = tree.shell(&script).run();
+        let told = "multisum: out/L: it exists; --force replaces it, \
+                    'multisum verify' checks against it\n";
+        let told = if code == 2 { told } else { "" };
+        output.stderr(told).code(code).check();
+        assert_eq!(tree.read("out/L") == b"theirs\n", code == 2);
+        assert_eq!(tree.names_in("out"), ["L"]);
+    }
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_refused() {
+    let tree = one_file();
+    tree.link("L", "nowhere");
+    for args in [
+        &["hash", "-o", "L", "a"][..],
+        &["hash", "-o", "L", "--force", "a"],
+    ] {
+        let told = "multisum: L: it is a symbolic link that leads nowhere\n";
+        tree.cmd(args).run().stderr(told).code(2).check();
+    }
+    assert!(fs::symlink_metadata(tree.path("L")).unwrap().is_symlink());
+    assert_eq!(tree.names_in(""), ["L", "a"]);
+}
+
+#[test]
 fn a_run_that_shall_outlive_its_terminal_does() {
     let tree = one_file();
     tree.fifo("pipe");
