@@ -322,7 +322,8 @@ impl ManifestSink {
                     };
                     output.append(|buffer| writer.write_entry(buffer, &entry))?;
                 }
-                Event::Verdict { name, verdict } => {
+                // A name that no line can hold is in the report alone.
+                Event::Verdict { name, verdict } if Writer::can_name(name) => {
                     if let Some(kind) = gap_kind(verdict) {
                         output.append(|buffer| writer.write_gap(buffer, name, kind))?;
                     }

@@ -255,6 +255,26 @@ fn a_link_that_leads_nowhere_is_refused() {
 }
 
 #[test]
+fn a_name_that_no_line_can_hold_is_told_and_the_rest_is_written() {
+    let tree = one_file();
+    for format in ["gnu", "gnu-zero", "bsd"] {
+        let args = ["hash", "-a", "md5", "-f", format, "--files-from", "-"];
+        let clean = tree.cmd(args).stdin("a\n").run();
+        let output = tree
+            .cmd(args)
+            .stdin("x\0y\na\n")
+            .run()
+            .stdout(&clean.stdout);
+        clean.stdout_has("a").stderr_any().check();
+        output
+            .stderr_has("unreadable  x\\u{0}y: ")
+            .stderr_has("hashed 1 file, 3 bytes in [TIME]: 1 unreadable;")
+            .code(2)
+            .check();
+    }
+}
+
+#[test]
 fn a_run_that_shall_outlive_its_terminal_does() {
     let tree = one_file();
     tree.fifo("pipe");
