@@ -59,8 +59,11 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     drop(counting);
     sink.failure.take().map_or(Ok(()), Err)?;
     ended?;
-    progress.finish().map_err(Error::Output)?;
-    sink.finish(start, algorithms)
+    let end = progress.suspend(|| sink.publish())?;
+    let shown = progress.finish();
+    let code = end.tell(start, algorithms)?;
+    shown.map_err(Error::Output)?;
+    Ok(code)
 }
 
 fn or_current(paths: &[PathBuf]) -> Vec<PathBuf> {
@@ -299,6 +302,8 @@ struct ManifestSink {
     notes: Vec<Note>,
     /// Why a manifest could not be written; the engine only learns that it has to stop.
     failure: Option<Failure>,
+    /// Why nothing is reported any more. The manifests do not depend on it.
+    unreported: Option<io::Error>,
 }
 
 impl ManifestSink {
@@ -309,6 +314,7 @@ impl ManifestSink {
             counts: Counts::default(),
             notes: Vec::new(),
             failure: None,
+            unreported: None,
         }
     }
 
@@ -334,15 +340,23 @@ impl ManifestSink {
         Ok(())
     }
 
-    /// Publishes the manifests and says how the run went.
-    fn finish(mut self, start: Instant, algorithms: Vec<Algorithm>) -> Result<ExitCode, Failure> {
+    /// Publishes the manifests.
+    fn publish(mut self) -> Result<Self, Failure> {
         for Manifest {
             mut output,
             mut writer,
-        } in self.manifests
+        } in self.manifests.drain(..)
         {
             output.append(|buffer| writer.finish(buffer))?;
             publish(output)?;
+        }
+        Ok(self)
+    }
+
+    /// Says how the run went.
+    fn tell(mut self, start: Instant, algorithms: Vec<Algorithm>) -> Result<ExitCode, Error> {
+        if let Some(error) = self.unreported {
+            return Err(Error::Output(error));
         }
         let code = ExitCode::from(self.counts.severity(Command::Hash, MalformedLines::Fail));
         let mut summary = Summary::new(Command::Hash, self.counts, start.elapsed());
@@ -372,6 +386,9 @@ impl Sink for ManifestSink {
             self.failure = Some(error.into());
             return Err(io::ErrorKind::WriteZero.into());
         }
-        self.report.event(&event)
+        if self.unreported.is_none() {
+            self.unreported = self.report.event(&event).err();
+        }
+        Ok(())
     }
 }

@@ -222,6 +222,24 @@ fn a_disk_that_takes_no_more_is_one_clear_line() {
 }
 
 #[test]
+fn a_list_does_not_depend_on_standard_error() {
+    for args in ["--progress json a", "-v a gone"] {
+        let tree = one_file();
+        tree.fifo("pipe");
+        // It waits in the pipe until there has been progress to show.
+        let script =
+            format!("(sleep 1.3; printf abc >pipe) & $M hash -a md5 -o L {args} pipe 2>/dev/full");
+        tree.shell(&script).run().code(2).check();
+        let gap = match args.ends_with("gone") {
+            true => "# multisum gap: unreadable gone\n",
+            false => "",
+        };
+        let list = format!("{MD5_OF_ABC}  a\n{gap}{MD5_OF_ABC}  pipe\n");
+        assert_eq!(tree.read("L"), list.as_bytes(), "{args}");
+    }
+}
+
+#[test]
 fn a_list_that_appears_during_the_run_is_not_replaced_unasked() {
     for (force, code) in [("", 2), ("--force", 0)] {
         let tree = one_file();
