@@ -14,6 +14,7 @@ use crate::manifest::{Entry, Format, GapKind, Writer, output_hint};
 use crate::ops;
 use crate::report::{
     BesideBars, Command, Counts, MalformedLines, Progress, Report, Summary, Target, TextReport,
+    Verbosity,
 };
 use crate::walk::{self, LeaveOut};
 
@@ -61,7 +62,7 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     ended?;
     let end = progress.suspend(|| sink.publish())?;
     let shown = progress.finish();
-    let code = end.tell(start, algorithms)?;
+    let code = end.tell(start, algorithms, verbosity)?;
     shown.map_err(Error::Output)?;
     Ok(code)
 }
@@ -354,16 +355,25 @@ impl ManifestSink {
     }
 
     /// Says how the run went.
-    fn tell(mut self, start: Instant, algorithms: Vec<Algorithm>) -> Result<ExitCode, Error> {
+    fn tell(
+        mut self,
+        start: Instant,
+        algorithms: Vec<Algorithm>,
+        verbosity: Verbosity,
+    ) -> Result<ExitCode, Error> {
         if let Some(error) = self.unreported {
             return Err(Error::Output(error));
         }
+        let nothing = self.counts.hashed() == 0;
         let code = ExitCode::from(self.counts.severity(Command::Hash, MalformedLines::Fail));
         let mut summary = Summary::new(Command::Hash, self.counts, start.elapsed());
         summary.algorithms = algorithms;
         summary.notes = self.notes;
         summary.exit_code = code.number();
         self.report.finish(&summary).map_err(Error::Output)?;
+        if nothing && verbosity >= Verbosity::Quiet {
+            writeln!(io::stderr(), "no file was hashed").map_err(Error::Output)?;
+        }
         Ok(code)
     }
 }

@@ -293,6 +293,23 @@ fn a_name_that_no_line_can_hold_is_told_and_the_rest_is_written() {
 }
 
 #[test]
+fn a_run_that_hashed_nothing_says_so() {
+    let tree = one_file();
+    tree.dir("empty");
+    let said = "no file was hashed\n";
+    for (args, stderr) in [
+        ("-q empty", said),
+        ("-q --exclude *", said),
+        ("-q --files-from -", said),
+        ("--status empty", ""),
+        ("-q a", ""),
+    ] {
+        let output = tree.cmd(["hash"].into_iter().chain(args.split(' '))).run();
+        output.stdout_any().stderr(stderr).check();
+    }
+}
+
+#[test]
 fn a_run_that_shall_outlive_its_terminal_does() {
     let tree = one_file();
     tree.fifo("pipe");
