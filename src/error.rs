@@ -132,7 +132,7 @@ pub enum Error {
         reason: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The receiver of the results refused one; nothing is hashed after that.
-    #[error("{0}")]
+    #[error("the report could not be written: {0}")]
     Output(#[source] io::Error),
     /// The worker or walker threads could not be started.
     #[error("cannot start the threads: {0}")]

@@ -153,7 +153,7 @@ pub(super) struct ReportArgs {
     #[arg(short, long, overrides_with_all = ["verbose", "status"])]
     pub(super) quiet: bool,
 
-    /// Show nothing; the exit code tells
+    /// Show nothing; the exit code tells. hash writes its manifest nevertheless
     #[arg(long, overrides_with_all = ["verbose", "quiet"])]
     pub(super) status: bool,
 

@@ -14,6 +14,7 @@ use crate::manifest::{Entry, Format, GapKind, Writer, output_hint};
 use crate::ops;
 use crate::report::{
     BesideBars, Command, Counts, MalformedLines, Progress, Report, Summary, Target, TextReport,
+    Verbosity,
 };
 use crate::walk::{self, LeaveOut};
 
@@ -59,8 +60,11 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     drop(counting);
     sink.failure.take().map_or(Ok(()), Err)?;
     ended?;
-    progress.finish().map_err(Error::Output)?;
-    sink.finish(start, algorithms)
+    let end = progress.suspend(|| sink.publish())?;
+    let shown = progress.finish();
+    let code = end.tell(start, algorithms, verbosity)?;
+    shown.map_err(Error::Output)?;
+    Ok(code)
 }
 
 fn or_current(paths: &[PathBuf]) -> Vec<PathBuf> {
@@ -92,7 +96,7 @@ fn list_algorithms() -> Result<ExitCode, Failure> {
     }
     text += "blake2b-N gives N bits of BLAKE2b, a multiple of 8 up to 512.\n";
     output.append(|buffer| buffer.write_all(text.as_bytes()))?;
-    output.publish()?;
+    publish(output)?;
     Ok(ExitCode::Well)
 }
 
@@ -237,10 +241,7 @@ fn open_manifests(
 }
 
 fn open_output(path: &Path, force: bool, leave_out: &mut LeaveOut) -> Result<Output, Failure> {
-    let output = Output::create(path, force).map_err(|reason| Failure::Output {
-        path: path.to_owned(),
-        reason,
-    })?;
+    let output = Output::create(path, force).map_err(|reason| Failure::output(path, reason))?;
     let stat = |error| FileError::new(Operation::Stat, path, error);
     if let Some(file) = output.file() {
         leave_out.add_file(file).map_err(stat)?;
@@ -249,6 +250,12 @@ fn open_output(path: &Path, force: bool, leave_out: &mut LeaveOut) -> Result<Out
         leave_out.add_path(path).map_err(stat)?;
     }
     Ok(output)
+}
+
+fn publish(output: Output) -> Result<(), Failure> {
+    let path = output.path().to_owned();
+    let published = output.publish();
+    published.map_err(|reason| Failure::output(&path, reason))
 }
 
 /// The walk that counts what there is to do, stopped when the run ends before it.
@@ -296,6 +303,8 @@ struct ManifestSink {
     notes: Vec<Note>,
     /// Why a manifest could not be written; the engine only learns that it has to stop.
     failure: Option<Failure>,
+    /// Why nothing is reported any more. The manifests do not depend on it.
+    unreported: Option<io::Error>,
 }
 
 impl ManifestSink {
@@ -306,6 +315,7 @@ impl ManifestSink {
             counts: Counts::default(),
             notes: Vec::new(),
             failure: None,
+            unreported: None,
         }
     }
 
@@ -319,7 +329,8 @@ impl ManifestSink {
                     };
                     output.append(|buffer| writer.write_entry(buffer, &entry))?;
                 }
-                Event::Verdict { name, verdict } => {
+                // A name that no line can hold is in the report alone.
+                Event::Verdict { name, verdict } if Writer::can_name(name) => {
                     if let Some(kind) = gap_kind(verdict) {
                         output.append(|buffer| writer.write_gap(buffer, name, kind))?;
                     }
@@ -330,22 +341,39 @@ impl ManifestSink {
         Ok(())
     }
 
-    /// Publishes the manifests and says how the run went.
-    fn finish(mut self, start: Instant, algorithms: Vec<Algorithm>) -> Result<ExitCode, Failure> {
+    /// Publishes the manifests.
+    fn publish(mut self) -> Result<Self, Failure> {
         for Manifest {
             mut output,
             mut writer,
-        } in self.manifests
+        } in self.manifests.drain(..)
         {
             output.append(|buffer| writer.finish(buffer))?;
-            output.publish()?;
+            publish(output)?;
         }
+        Ok(self)
+    }
+
+    /// Says how the run went.
+    fn tell(
+        mut self,
+        start: Instant,
+        algorithms: Vec<Algorithm>,
+        verbosity: Verbosity,
+    ) -> Result<ExitCode, Error> {
+        if let Some(error) = self.unreported {
+            return Err(Error::Output(error));
+        }
+        let nothing = self.counts.hashed() == 0;
         let code = ExitCode::from(self.counts.severity(Command::Hash, MalformedLines::Fail));
         let mut summary = Summary::new(Command::Hash, self.counts, start.elapsed());
         summary.algorithms = algorithms;
         summary.notes = self.notes;
         summary.exit_code = code.number();
         self.report.finish(&summary).map_err(Error::Output)?;
+        if nothing && verbosity >= Verbosity::Quiet {
+            writeln!(io::stderr(), "no file was hashed").map_err(Error::Output)?;
+        }
         Ok(code)
     }
 }
@@ -368,6 +396,9 @@ impl Sink for ManifestSink {
             self.failure = Some(error.into());
             return Err(io::ErrorKind::WriteZero.into());
         }
-        self.report.event(&event)
+        if self.unreported.is_none() {
+            self.unreported = self.report.event(&event).err();
+        }
+        Ok(())
     }
 }

@@ -26,6 +26,7 @@ use console::Console;
 use exit::ExitCode;
 use plan::Failure;
 
+use crate::error::{FileError, Operation};
 use crate::quote::OneLine;
 
 /// Runs the program with its arguments, the first of which is its own name.
@@ -33,7 +34,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> process::ExitCode {
     let console = Console::new();
     let code = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => dispatch(arguments.command, &console),
-        Err(message) => return show_usage(&message),
+        Err(message) => return show_usage(&message, &console),
     };
     code.unwrap_or_else(|failure| console.fail(&failure)).into()
 }
@@ -47,7 +48,7 @@ fn dispatch(command: Command, console: &Console) -> Result<ExitCode, Failure> {
 }
 
 /// Help and version are asked for and go to standard output; anything else is bad usage.
-fn show_usage(message: &clap::Error) -> process::ExitCode {
+fn show_usage(message: &clap::Error, console: &Console) -> process::ExitCode {
     let code = if message.use_stderr() {
         ExitCode::Incomplete
     } else {
@@ -59,10 +60,12 @@ fn show_usage(message: &clap::Error) -> process::ExitCode {
     } else {
         message.print()
     };
-    match shown {
-        Ok(()) => code.into(),
-        Err(_) => ExitCode::Incomplete.into(),
-    }
+    let shown = shown
+        .map_err(|error| FileError::new(Operation::Write, "standard output", error).into())
+        .map(|()| code);
+    shown
+        .unwrap_or_else(|failure| console.fail(&failure))
+        .into()
 }
 
 /// What is wrong and what may have been meant, without the usage that `--help` shows.

@@ -26,7 +26,10 @@ enum Place {
     /// A pipe or device: written to as it is.
     Stream(File),
     /// A file beside the target, which takes its name when everything has been written.
-    Beside(NamedTempFile),
+    Beside {
+        file: NamedTempFile,
+        replace: bool,
+    },
 }
 
 /// Why an output cannot be opened.
@@ -38,6 +41,8 @@ pub(super) enum OutputError {
     Exists,
     #[error("it is a folder")]
     Folder,
+    #[error("it is a symbolic link that leads nowhere")]
+    Dangling,
 }
 
 impl Output {
@@ -50,6 +55,9 @@ impl Output {
     }
 
     /// Prepares to write `path`. An existing file stays as it is until [`Output::publish`].
+    ///
+    /// A link to a file stays a link, and the file is replaced. A link that leads nowhere is refused:
+    /// a file in its place would hide where the user meant the list to go.
     pub(super) fn create(path: &Path, force: bool) -> Result<Self, OutputError> {
         let failed = |operation| move |error| FileError::new(operation, path, error);
         let place = match fs::metadata(path) {
@@ -63,7 +71,10 @@ impl Output {
                 let permissions = beside.as_file().set_permissions(existing.permissions());
                 permissions.map_err(failed(Operation::Create))?;
                 return Ok(Self {
-                    place: Place::Beside(beside),
+                    place: Place::Beside {
+                        file: beside,
+                        replace: true,
+                    },
                     path: target,
                     buffer: Vec::new(),
                 });
@@ -73,7 +84,13 @@ impl Output {
                 Place::Stream(stream.map_err(failed(Operation::Open))?)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Place::Beside(create_beside(path).map_err(failed(Operation::Create))?)
+                if path.is_symlink() {
+                    return Err(OutputError::Dangling);
+                }
+                Place::Beside {
+                    file: create_beside(path).map_err(failed(Operation::Create))?,
+                    replace: force,
+                }
             }
             Err(error) => return Err(FileError::new(Operation::Stat, path, error).into()),
         };
@@ -89,7 +106,7 @@ impl Output {
         match &self.place {
             Place::Stdout => None,
             Place::Stream(file) => Some(file),
-            Place::Beside(beside) => Some(beside.as_file()),
+            Place::Beside { file, .. } => Some(file.as_file()),
         }
     }
 
@@ -112,16 +129,21 @@ impl Output {
         let written = match &mut self.place {
             Place::Stdout => write_stdout(&self.buffer),
             Place::Stream(file) => file.write_all(&self.buffer),
-            Place::Beside(beside) => beside.as_file_mut().write_all(&self.buffer),
+            Place::Beside { file, .. } => file.as_file_mut().write_all(&self.buffer),
         };
         self.buffer.clear();
         written.map_err(|error| FileError::new(Operation::Write, &self.path, error))
     }
 
+    /// What errors call it.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Forces everything to the medium and gives the file its name.
-    pub(super) fn publish(mut self) -> Result<(), FileError> {
+    pub(super) fn publish(mut self) -> Result<(), OutputError> {
         self.write()?;
-        let Place::Beside(beside) = self.place else {
+        let Place::Beside { file, replace } = self.place else {
             return Ok(());
         };
         let path = self.path;
@@ -129,15 +151,35 @@ impl Output {
             let path = path.clone();
             move |error| FileError::new(operation, path, error)
         };
-        beside
-            .as_file()
-            .sync_all()
-            .map_err(failed(Operation::Sync))?;
-        beside
-            .persist(&path)
-            .map_err(|error| failed(Operation::Rename)(error.error))?;
-        sync_folder(&path).map_err(failed(Operation::Sync))
+        file.as_file().sync_all().map_err(failed(Operation::Sync))?;
+        match give_name(file, &path, replace) {
+            Err(error) if !replace && error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(OutputError::Exists);
+            }
+            named => named.map_err(failed(Operation::Rename))?,
+        }
+        Ok(sync_folder(&path).map_err(failed(Operation::Sync))?)
     }
+}
+
+/// Unless it may replace, it fails with `AlreadyExists` if something has the name by now.
+fn give_name(file: NamedTempFile, path: &Path, replace: bool) -> io::Result<()> {
+    let file = if replace {
+        file
+    } else {
+        match file.persist_noclobber(path) {
+            Ok(_) => return Ok(()),
+            Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(refused.error);
+            }
+            // Some file systems know no rename that spares the target and no hard links.
+            Err(refused) if path.symlink_metadata().is_err() => refused.file,
+            Err(_) => return Err(io::ErrorKind::AlreadyExists.into()),
+        }
+    };
+    file.persist(path)
+        .map(drop)
+        .map_err(|refused| refused.error)
 }
 
 fn write_stdout(bytes: &[u8]) -> io::Result<()> {
@@ -214,6 +256,22 @@ mod tests {
         output.publish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::metadata(&path).unwrap().permissions(), permissions);
+    }
+
+    #[test]
+    fn what_has_come_to_be_meanwhile_is_not_replaced_unasked() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("SUMS");
+        for (force, expected) in [(false, b"theirs"), (true, b"mine..")] {
+            let mut output = Output::create(&path, force).unwrap();
+            output.append(|buffer| buffer.write_all(b"mine..")).unwrap();
+            fs::write(&path, b"theirs").unwrap();
+            let published = output.publish();
+            assert_eq!(matches!(published, Err(OutputError::Exists)), !force);
+            assert_eq!(fs::read(&path).unwrap(), expected);
+            assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+            fs::remove_file(&path).unwrap();
+        }
     }
 
     #[test]

@@ -64,6 +64,17 @@ pub(super) enum Failure {
 }
 
 impl Failure {
+    /// An output that could not be opened or published.
+    pub(super) fn output(path: &Path, reason: OutputError) -> Self {
+        match reason {
+            OutputError::File(error) => Self::File(error),
+            reason => Self::Output {
+                path: path.to_owned(),
+                reason,
+            },
+        }
+    }
+
     /// Whether this only says that the reader of a pipe has gone.
     pub(super) fn is_closed_pipe(&self) -> bool {
         match self {

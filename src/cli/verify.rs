@@ -42,8 +42,10 @@ pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Fail
         hide_lines: args.lenient && !args.warn,
     };
     let verified = ops::verify(lists, &options, &engine, &mut sink)?;
-    progress.finish().map_err(Error::Output)?;
-    sink.finish(args, start, verified)
+    let shown = progress.finish();
+    let code = sink.finish(args, start, verified)?;
+    shown.map_err(Error::Output)?;
+    Ok(code)
 }
 
 /// A path on the disk that is read, as far as it can be known before the lists are.
@@ -123,7 +125,7 @@ fn report(args: &VerifyArgs, console: &Console, progress: &Progress) -> Box<dyn 
     } else {
         Box::new(BufWriter::with_capacity(64 * 1024, io::stdout()))
     };
-    if args.json {
+    if args.json && !args.report.status {
         return Box::new(JsonReport::new(stdout));
     }
     let stderr = progress.beside(io::stderr());

@@ -181,6 +181,11 @@ impl Writer {
         })
     }
 
+    /// Whether there can be a line for this name: it is not empty and holds no NUL byte.
+    pub fn can_name(name: &RelPath) -> bool {
+        check_name(name).is_ok()
+    }
+
     /// Writes all lines of one entry.
     pub fn write_entry(&mut self, out: &mut dyn Write, entry: &Entry<'_>) -> io::Result<()> {
         self.buffer.clear();

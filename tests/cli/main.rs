@@ -29,6 +29,7 @@ mod reading;
 mod faults;
 mod hostile;
 mod interop;
+mod kernels;
 mod promises;
 mod terminal;
 mod usage;

@@ -210,9 +210,102 @@ fn a_disk_that_takes_no_more_is_one_clear_line() {
         "verify --json L",
         "bench -a md5 --size 1 --time 0.01",
         "--help",
+        "--version",
     ] {
         let output = tree.shell(&format!("$M {args} >/dev/full")).run();
-        output.stderr_any().code(2).check();
+        let told = match args.starts_with("verify") {
+            true => "multisum: the report could not be written: No space left on device",
+            false => "multisum: standard output: write: No space left on device",
+        };
+        output.stderr_has(told).code(2).check();
+    }
+}
+
+#[test]
+fn a_list_does_not_depend_on_standard_error() {
+    for args in ["--progress json a", "-v a gone"] {
+        let tree = one_file();
+        tree.fifo("pipe");
+        // It waits in the pipe until there has been progress to show.
+        let script =
+            format!("(sleep 1.3; printf abc >pipe) & $M hash -a md5 -o L {args} pipe 2>/dev/full");
+        tree.shell(&script).run().code(2).check();
+        let gap = match args.ends_with("gone") {
+            true => "# multisum gap: unreadable gone\n",
+            false => "",
+        };
+        let list = format!("{MD5_OF_ABC}  a\n{gap}{MD5_OF_ABC}  pipe\n");
+        assert_eq!(tree.read("L"), list.as_bytes(), "{args}");
+    }
+}
+
+#[test]
+fn a_list_that_appears_during_the_run_is_not_replaced_unasked() {
+    for (force, code) in [("", 2), ("--force", 0)] {
+        let tree = one_file();
+        tree.fifo("pipe").dir("out");
+        let script = format!(
+            "(sleep 0.3; echo theirs >out/L; printf abc >pipe) & $M hash -q -o out/L {force} pipe"
+        );
+        let output = tree.shell(&script).run();
+        let told = "multisum: out/L: it exists; --force replaces it, \
+                    'multisum verify' checks against it\n";
+        let told = if code == 2 { told } else { "" };
+        output.stderr(told).code(code).check();
+        assert_eq!(tree.read("out/L") == b"theirs\n", code == 2);
+        assert_eq!(tree.names_in("out"), ["L"]);
+    }
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_refused() {
+    let tree = one_file();
+    tree.link("L", "nowhere");
+    for args in [
+        &["hash", "-o", "L", "a"][..],
+        &["hash", "-o", "L", "--force", "a"],
+    ] {
+        let told = "multisum: L: it is a symbolic link that leads nowhere\n";
+        tree.cmd(args).run().stderr(told).code(2).check();
+    }
+    assert!(fs::symlink_metadata(tree.path("L")).unwrap().is_symlink());
+    assert_eq!(tree.names_in(""), ["L", "a"]);
+}
+
+#[test]
+fn a_name_that_no_line_can_hold_is_told_and_the_rest_is_written() {
+    let tree = one_file();
+    for format in ["gnu", "gnu-zero", "bsd"] {
+        let args = ["hash", "-a", "md5", "-f", format, "--files-from", "-"];
+        let clean = tree.cmd(args).stdin("a\n").run();
+        let output = tree
+            .cmd(args)
+            .stdin("x\0y\na\n")
+            .run()
+            .stdout(&clean.stdout);
+        clean.stdout_has("a").stderr_any().check();
+        output
+            .stderr_has("unreadable  x\\u{0}y: ")
+            .stderr_has("hashed 1 file, 3 bytes in [TIME]: 1 unreadable;")
+            .code(2)
+            .check();
+    }
+}
+
+#[test]
+fn a_run_that_hashed_nothing_says_so() {
+    let tree = one_file();
+    tree.dir("empty");
+    let said = "no file was hashed\n";
+    for (args, stderr) in [
+        ("-q empty", said),
+        ("-q --exclude *", said),
+        ("-q --files-from -", said),
+        ("--status empty", ""),
+        ("-q a", ""),
+    ] {
+        let output = tree.cmd(["hash"].into_iter().chain(args.split(' '))).run();
+        output.stdout_any().stderr(stderr).check();
     }
 }
 

@@ -127,3 +127,18 @@ fn a_list_of_sha256sum_is_read_back() {
     let output = tree.cmd(["verify", "SHA256SUMS"]).run();
     output.stderr_has("2 ok").check();
 }
+
+#[test]
+fn status_shows_nothing_not_even_objects() {
+    let tree = Tree::new();
+    tree.file("a", "abc")
+        .file("L", format!("{MD5_OF_ABC}  a\n"));
+    for args in [["--json", "--status"], ["--status", "--json"]] {
+        let cmd = tree.cmd(["verify", "L"].iter().chain(&args));
+        cmd.run().check();
+        tree.file("a", "");
+        let cmd = tree.cmd(["verify", "L"].iter().chain(&args));
+        cmd.run().code(1).check();
+        tree.file("a", "abc");
+    }
+}
