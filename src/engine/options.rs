@@ -11,7 +11,9 @@ use super::{Cancel, Gauges};
 /// How files are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoMode {
-    /// Whatever was measured to be fastest: today [`IoMode::Read`] for every size.
+    /// Whatever was measured to be fastest: reads into a buffer for every size, and none that waits
+    /// for the disk while other files are there to be hashed. Mapping took 0.97 of the time on one
+    /// 1 GiB file and 1.09 on many of 1 MiB (`benches/record/`).
     #[default]
     Auto,
     /// Reads into a reusable buffer.
