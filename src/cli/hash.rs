@@ -132,7 +132,7 @@ fn plan_outputs(args: &HashArgs) -> Result<(Vec<Algorithm>, Vec<OutputPlan>), Fa
     } else {
         args.output
             .iter()
-            .map(|path| Some(path.as_path()).filter(|p| *p != "-"))
+            .map(|path| Some(path.as_path()).filter(|p| p.as_os_str() != "-"))
             .collect()
     };
     let plans = paths
