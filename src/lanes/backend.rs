@@ -244,11 +244,16 @@ impl Lanes {
                 Some((kernel.name, kernel.lanes))
             }};
         }
-        match LaneState::new(algorithm)?.family {
-            Family::Md5(_) => of!(self.md5),
-            Family::Sha1(_) => of!(self.sha1),
-            Family::Sha256(_) => of!(self.sha256),
-            Family::Sha512(_) => of!(self.sha512),
+        // Asked for every file that is picked up, so no state is made to look at its family.
+        match algorithm {
+            Algorithm::Md5 => of!(self.md5),
+            Algorithm::Sha1 => of!(self.sha1),
+            Algorithm::Sha224 | Algorithm::Sha256 => of!(self.sha256),
+            Algorithm::Sha384
+            | Algorithm::Sha512
+            | Algorithm::Sha512_224
+            | Algorithm::Sha512_256 => of!(self.sha512),
+            _ => None,
         }
     }
 
@@ -347,6 +352,18 @@ mod tests {
         sha512: None,
         stitched: None,
     };
+
+    #[test]
+    fn every_algorithm_with_a_state_has_a_kernel_and_no_other() {
+        for algorithm in Algorithm::all() {
+            let kernel = Lanes::portable().kernel_name(algorithm, 1);
+            assert_eq!(
+                kernel.is_some(),
+                LaneState::new(algorithm).is_some(),
+                "{algorithm}"
+            );
+        }
+    }
 
     #[test]
     fn a_kernel_that_gives_a_wrong_digest_is_not_used() {
