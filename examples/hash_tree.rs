@@ -8,7 +8,7 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use multisum::event::{Event, Sink};
-use multisum::manifest::{Entry, Format, Writer};
+use multisum::manifest::{Entry, Format, Writer, WriterOptions};
 use multisum::walk::{self, Input, Root};
 use multisum::{Algorithm, engine, ops};
 
@@ -25,6 +25,8 @@ impl Sink for Lines {
                 let entry = Entry {
                     name,
                     digests: &hashed.digests,
+                    size: Some(hashed.size),
+                    modified: None,
                 };
                 self.writer.write_entry(&mut self.out, &entry)
             }
@@ -45,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [Input::Path(Root::relative(directory))],
         walk::Options::default(),
     );
-    let writer = Writer::new(Format::Bsd, false, &algorithms, &[0, 1])?;
+    let writer = Writer::new(WriterOptions::new(Format::Bsd, &algorithms))?;
     let mut lines = Lines {
         writer,
         out: io::BufWriter::new(io::stdout()),

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use multisum::event::{Event, Sink};
-use multisum::ops::{self, BaseChoice, List, VerifyOptions};
+use multisum::ops::{self, BaseChoice, List, ListInput, VerifyOptions};
 use multisum::report::{
     Colour, Command, Counts, MalformedLines, Report, Summary, TextReport, Verbosity,
 };
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let list = List {
         name: RelPath::from_path(&manifest),
-        input: Box::new(File::open(&manifest)?),
+        input: ListInput::Stream(Box::new(File::open(&manifest)?)),
         path: Some(manifest),
     };
     let options = VerifyOptions {

@@ -7,7 +7,7 @@ use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::engine::{Hashed, Instability};
 use crate::error::FileError;
-use crate::manifest::Malformed;
+use crate::manifest::{self, Malformed, Remark};
 use crate::relpath::RelPath;
 use crate::walk::Special;
 
@@ -42,6 +42,13 @@ pub enum Event<'a> {
         line: u64,
         /// Why.
         reason: &'a Malformed,
+    },
+    /// `verify`: what a manifest was taken for, when all of it has been read.
+    Taken {
+        /// The manifest, as it was named on the command line.
+        manifest: &'a RelPath,
+        /// Format and algorithm, with the reasons.
+        evidence: &'a manifest::Evidence,
     },
     /// Something in the tree that is never opened.
     Skipped {
@@ -92,6 +99,24 @@ pub enum Note {
     CurrentFolder {
         /// The list.
         manifest: RelPath,
+    },
+    /// Something that the reader of a manifest noticed.
+    #[error("{manifest}:{line}: {remark}")]
+    Remark {
+        /// The manifest.
+        manifest: RelPath,
+        /// Its line, counted from 1.
+        line: u64,
+        /// What was noticed.
+        remark: Remark,
+    },
+    /// Names that were found under another spelling.
+    #[error("{manifest}: {names} name(s) with backslashes were read as Windows means them")]
+    OtherSpelling {
+        /// The list.
+        manifest: RelPath,
+        /// How many.
+        names: u64,
     },
     /// A list of which nothing was verified, beside others.
     #[error("{manifest}: nothing was verified")]
@@ -205,8 +230,15 @@ pub enum Verdict {
         /// Bytes read.
         size: u64,
     },
-    /// At least one digest differs.
+    /// A digest or the size differs, or what the name leads to is something else.
     Changed {
+        /// Everything that differs; never empty.
+        differences: Vec<Difference>,
+        /// Bytes read.
+        size: u64,
+    },
+    /// A digest differs, though size and modification time are as recorded.
+    Corrupt {
         /// Every digest that differs; never empty.
         differences: Vec<Difference>,
         /// Bytes read.
@@ -229,13 +261,61 @@ pub enum Verdict {
     Unverified(Unverified),
 }
 
-/// A digest that is not as recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// What the manifest says.
-    pub expected: Digest,
-    /// What the file gave.
-    pub actual: Digest,
+/// Something that is not as recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Difference {
+    /// A digest.
+    Digest {
+        /// What the manifest says.
+        expected: Digest,
+        /// What the file gave.
+        actual: Digest,
+    },
+    /// The size in bytes.
+    Size {
+        /// What the manifest says.
+        expected: u64,
+        /// What was read.
+        actual: u64,
+    },
+    /// Where a symbolic link leads.
+    Target {
+        /// What the manifest says.
+        expected: RelPath,
+        /// Where it leads.
+        actual: RelPath,
+    },
+    /// What stands there.
+    Kind {
+        /// What the manifest says.
+        expected: &'static str,
+        /// What is there.
+        actual: &'static str,
+    },
+}
+
+impl Difference {
+    /// What differs, and the two values, for reports.
+    pub fn parts(&self) -> (String, String, String) {
+        match self {
+            Self::Digest { expected, actual } => {
+                let algorithm = expected.algorithm().to_string();
+                (algorithm, expected.to_string(), actual.to_string())
+            }
+            Self::Size { expected, actual } => {
+                ("size".to_owned(), expected.to_string(), actual.to_string())
+            }
+            Self::Target { expected, actual } => {
+                ("link".to_owned(), expected.to_string(), actual.to_string())
+            }
+            Self::Kind { expected, actual } => (
+                "type".to_owned(),
+                (*expected).to_owned(),
+                (*actual).to_owned(),
+            ),
+        }
+    }
 }
 
 /// Why an entry could not be compared.
@@ -245,9 +325,21 @@ pub enum Unverified {
     /// Two lines claim different digests of the same algorithm.
     #[error("contradictory entries: two different {0} digests are listed")]
     Contradiction(Algorithm),
+    /// Two lines claim different things of the same name.
+    #[error("contradictory entries: two different values of its {0} are listed")]
+    ContradictoryField(&'static str),
     /// The digest could belong to several algorithms and nothing says to which.
     #[error("no way to tell which algorithm the digest belongs to; name it with -a")]
     UnknownAlgorithm,
+    /// The manifest gives a digest that this program does not compute.
+    #[error("a {0} digest cannot be computed; -a names one of the others")]
+    UnsupportedAlgorithm(Box<str>),
+    /// The manifest gives no digest, or none that may be used.
+    #[error("no digest to compare with")]
+    NoDigest,
+    /// A name that leads out of the folder that the manifest is confined to.
+    #[error("the name leads out of the base")]
+    OutsideBase,
     /// The manifest itself says that the file was not hashed.
     #[error("the manifest records that this file was not hashed")]
     Gap,
@@ -268,6 +360,7 @@ impl Verdict {
         match self {
             Self::Ok { .. } => OutcomeWord::Ok,
             Self::Changed { .. } => OutcomeWord::Changed,
+            Self::Corrupt { .. } => OutcomeWord::Corrupt,
             Self::Missing => OutcomeWord::Missing,
             Self::Moved { .. } => OutcomeWord::Moved,
             Self::New => OutcomeWord::New,

@@ -8,7 +8,7 @@
 //!
 //! | layer | modules | what they know |
 //! |---|---|---|
-//! | 0 | [`error`], [`hex`], [`quote`], [`relpath`] | names and errors as data |
+//! | 0 | [`error`], [`hex`], [`quote`], [`relpath`], [`timestamp`] | names, times and errors as data |
 //! | 1 | [`algorithm`], [`digest`], [`hasher`], [`lanes`] | bytes in, digests out |
 //! | 2 | [`walk`], [`manifest`], [`engine`] | the tree, the list, the machine; none knows another |
 //! | 3 | [`event`] | what can be said of a name |
@@ -61,6 +61,7 @@ pub mod ops;
 pub mod quote;
 pub mod relpath;
 pub mod report;
+pub mod timestamp;
 pub mod walk;
 
 pub use algorithm::Algorithm;

@@ -26,7 +26,7 @@ use crate::quote::Quoted;
 /// names.sort();
 /// assert_eq!(names[0], RelPath::from("a/b"));
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct RelPath(Box<[u8]>);
 
 impl RelPath {

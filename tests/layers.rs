@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The modules of `src/` from the lowest layer to the highest. A module may use the modules of the
 /// rows above its own, and itself.
 const LAYERS: &[&[&str]] = &[
-    &["error", "hex", "quote", "relpath"],
+    &["error", "hex", "quote", "relpath", "timestamp"],
     &["algorithm"],
     &["digest"],
     &["hasher", "lanes"],
@@ -54,6 +54,10 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("memmap2", &["src/engine/mmap.rs"]),
     ("libc", &["src/engine/mmap.rs"]),
     ("encoding_rs", &["src/manifest/"]),
+    ("flate2", &["src/manifest/unpack.rs"]),
+    ("quick_xml", &["src/manifest/xml.rs"]),
+    ("csv", &["src/manifest/csv.rs"]),
+    ("jiff", &["src/timestamp.rs"]),
     ("clap", &["src/cli/"]),
     ("signal_hook", &["src/cli/"]),
     ("tempfile", &["src/cli/"]),
@@ -62,6 +66,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     (
         "serde_json",
         &[
+            "src/manifest/",
             "src/report/json.rs",
             "src/report/progress.rs",
             "src/cli/bench.rs",

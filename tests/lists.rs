@@ -21,7 +21,7 @@ fn path(list: &str) -> PathBuf {
         .join(list)
 }
 
-fn open(list: &str) -> Reader<File> {
+fn open(list: &str) -> Reader<'static> {
     let hints = Hints {
         list_name: Some(path(list)),
         ..Hints::default()
@@ -48,7 +48,7 @@ fn true_digest(algorithm: Algorithm, name: &[u8]) -> Digest {
 /// The names and algorithms of a list, all of whose digests are what the contents give.
 fn verified(list: &str) -> Vec<(Vec<u8>, Algorithm)> {
     let check = |claim: Claim| {
-        let ClaimedDigest::Known(digest) = claim.digest else {
+        let [ClaimedDigest::Known(digest)] = claim.digests[..] else {
             panic!("{list}: {claim:?}");
         };
         let name = claim.name.as_bytes().to_vec();

@@ -60,13 +60,15 @@ fn read_manifest(output: &[u8], algorithms: &[Algorithm]) -> Result<Digests> {
             Content::Malformed(reason) => {
                 return Err(format!("line {}: {reason}", record.line).into());
             }
+            Content::Header(_) | Content::Remark(_) => continue,
         };
-        let (algorithm, bytes) = match claim.digest {
-            ClaimedDigest::Known(digest) => (digest.algorithm(), digest.as_bytes().to_vec()),
-            ClaimedDigest::OneOf { bytes, candidates } => {
+        let (algorithm, bytes) = match &claim.digests[..] {
+            [ClaimedDigest::Known(digest)] => (digest.algorithm(), digest.as_bytes().to_vec()),
+            [ClaimedDigest::OneOf { bytes, candidates }] => {
                 let asked = algorithms.iter().find(|a| candidates.contains(a));
-                (*asked.ok_or("a digest of unknown kind")?, bytes.into())
+                (*asked.ok_or("a digest of unknown kind")?, bytes.to_vec())
             }
+            _ => return Err(format!("not one digest of {}", claim.name).into()),
         };
         digests.insert((claim.name.normalised().into_owned(), algorithm), bytes);
     }

@@ -63,6 +63,10 @@ pub(super) struct HashArgs {
     #[arg(short, long)]
     pub(super) zero: bool,
 
+    /// Write digests in base64, as cksum --base64
+    #[arg(long)]
+    pub(super) base64: bool,
+
     /// Replace an existing FILE
     #[arg(long)]
     pub(super) force: bool,

@@ -10,12 +10,13 @@ use crate::algorithm::{Algorithm, TABLE};
 use crate::engine::{Cancel, Totals};
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Sink, Verdict};
-use crate::manifest::{Entry, Format, GapKind, Writer, output_hint};
+use crate::manifest::{Entry, Format, GapKind, Header, Writer, WriterOptions, output_hint};
 use crate::ops;
 use crate::report::{
     BesideBars, Command, Counts, MalformedLines, Progress, Report, Summary, Target, TextReport,
     Verbosity,
 };
+use crate::timestamp::{Modified, Timestamp};
 use crate::walk::{self, LeaveOut};
 
 use super::args::HashArgs;
@@ -37,7 +38,13 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     let place = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
     let engine = plan::engine(&args.machine, place)?;
     let mut walk_options = plan::walk_options(&args.walk)?;
-    let manifests = open_manifests(&plans, &algorithms, args.force, &mut walk_options.leave_out)?;
+    let manifests = open_manifests(
+        &plans,
+        &algorithms,
+        args.force,
+        &Header::default(),
+        &mut walk_options.leave_out,
+    )?;
     let inputs = || plan::inputs(&args.walk, args.paths.clone(), naming.clone());
 
     let target = console.progress(&args.report);
@@ -106,6 +113,7 @@ struct OutputPlan {
     path: Option<PathBuf>,
     format: Format,
     zero: bool,
+    base64: bool,
     /// Places in the list of algorithms of the run.
     algorithms: Vec<usize>,
 }
@@ -191,6 +199,7 @@ fn plan_output(
         path: path.map(Path::to_owned),
         format,
         zero: args.zero,
+        base64: args.base64,
         algorithms: carried,
     })
 }
@@ -225,6 +234,7 @@ fn open_manifests(
     plans: &[OutputPlan],
     algorithms: &[Algorithm],
     force: bool,
+    header: &Header,
     leave_out: &mut LeaveOut,
 ) -> Result<Vec<Manifest>, Failure> {
     plan::leave_out_stream(&io::stdout(), "standard output", leave_out)?;
@@ -234,7 +244,14 @@ fn open_manifests(
             None => Output::stdout(),
             Some(path) => open_output(path, force, leave_out)?,
         };
-        let writer = Writer::new(plan.format, plan.zero, algorithms, &plan.algorithms)?;
+        let writer = Writer::new(WriterOptions {
+            format: plan.format,
+            zero: plan.zero,
+            base64: plan.base64,
+            algorithms: algorithms.to_vec(),
+            carried: plan.algorithms.clone(),
+            header: header.clone(),
+        })?;
         manifests.push(Manifest { output, writer });
     }
     Ok(manifests)
@@ -326,6 +343,11 @@ impl ManifestSink {
                     let entry = Entry {
                         name,
                         digests: &hashed.digests,
+                        size: Some(hashed.size),
+                        modified: hashed
+                            .modified
+                            .and_then(Timestamp::from_system)
+                            .map(Modified::exactly),
                     };
                     output.append(|buffer| writer.write_entry(buffer, &entry))?;
                 }

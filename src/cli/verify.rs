@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::engine::Totals;
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Severity, Sink};
-use crate::ops::{self, BaseChoice, List, Relocation, Verified, VerifyOptions};
+use crate::ops::{self, BaseChoice, List, ListInput, Relocation, Verified, VerifyOptions};
 use crate::relpath::RelPath;
 use crate::report::{
     Command, Counts, JsonReport, MalformedLines, Progress, Report, Summary, Target, TextReport,
@@ -67,7 +67,7 @@ fn open_lists(manifests: &[PathBuf]) -> Result<Vec<List>, Failure> {
         Ok(List {
             name: RelPath::from_path(path),
             path: Some(path.clone()).filter(|path| path.as_os_str() != "-"),
-            input: plan::open_list(path)?,
+            input: ListInput::Stream(plan::open_list(path)?),
         })
     };
     manifests.iter().map(open).collect()

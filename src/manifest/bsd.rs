@@ -10,10 +10,11 @@
 
 use std::borrow::Cow;
 
+use super::encoder::{self, Setup};
 use super::lines::{Terminator, skip_blanks, trim_blanks};
 use super::writer::{Column, EntryError};
 use super::{Entry, GapKind};
-use super::{escape, gap, writer};
+use super::{escape, gap};
 use crate::relpath::RelPath;
 
 /// A tagged line, cut in three.
@@ -69,26 +70,33 @@ impl<'a> Tagged<'a> {
 
 /// Writes a line for each algorithm of an entry.
 #[derive(Debug)]
-pub(super) struct Encoder {
+struct Encoder {
     columns: Vec<Column>,
     terminator: Terminator,
+    base64: bool,
 }
 
-impl Encoder {
-    pub(super) fn new(columns: Vec<Column>, terminator: Terminator) -> Self {
-        Self {
-            columns,
-            terminator,
-        }
-    }
+/// The encoder of the tagged format.
+pub(super) fn encoder(setup: Setup) -> Box<dyn encoder::Encoder> {
+    Box::new(Encoder {
+        columns: setup.columns,
+        terminator: setup.terminator,
+        base64: setup.base64,
+    })
 }
 
-impl writer::Encoder for Encoder {
+impl encoder::Encoder for Encoder {
     fn entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
         let escaping = self.terminator == Terminator::Line;
         for column in &self.columns {
-            let digest = column.digest_of(entry)?;
-            write_into(&column.tag, digest, entry.name.as_bytes(), escaping, out);
+            let digits = encoder::spell(column.digest_of(entry)?, self.base64);
+            write_into(
+                &column.tag,
+                digits.as_bytes(),
+                entry.name.as_bytes(),
+                escaping,
+                out,
+            );
             out.push(self.terminator.byte());
         }
         Ok(())
@@ -101,7 +109,7 @@ impl writer::Encoder for Encoder {
 }
 
 /// Appends a line without its terminator.
-fn write_into(tag: &str, digest: &[u8], name: &[u8], escaping: bool, out: &mut Vec<u8>) {
+fn write_into(tag: &str, digits: &[u8], name: &[u8], escaping: bool, out: &mut Vec<u8>) {
     let escaped = escaping && escape::needs_gnu_escape(name);
     if escaped {
         out.push(b'\\');
@@ -114,7 +122,7 @@ fn write_into(tag: &str, digest: &[u8], name: &[u8], escaping: bool, out: &mut V
         out.extend_from_slice(name);
     }
     out.extend_from_slice(b") = ");
-    crate::hex::encode_into(digest, out);
+    out.extend_from_slice(digits);
 }
 
 #[cfg(test)]
@@ -177,7 +185,7 @@ mod tests {
     fn a_name_is_written_as_coreutils_writes_it() {
         let written = |name: &str, escaping| {
             let mut out = Vec::new();
-            write_into("SHA256", &[0x2d, 0x71], name.as_bytes(), escaping, &mut out);
+            write_into("SHA256", b"2d71", name.as_bytes(), escaping, &mut out);
             String::from_utf8(out).unwrap()
         };
         assert_eq!(written("x) = y", true), "SHA256 (x) = y) = 2d71");

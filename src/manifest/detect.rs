@@ -1,8 +1,15 @@
 //! What a list is, from its beginning.
 
-use super::Malformed;
+use std::path::Path;
+
 use super::lines::Terminator;
-use super::parser::{self, Grammar, Shape};
+use super::plain::{self, Shape, Shapes};
+use super::reader::FormatSource;
+use super::{Format, Malformed};
+use super::{
+    bare, certutil, cksum, csv, cyclonedx, debian, dfxml, fciv, gentoo, hashdeep, intoto, json,
+    jsonl, legacy_mhl, magnet, md5deep, mhl, mtree, powershell, rclone, rhash, sfv, spdx, sri,
+};
 
 /// The beginning of an input.
 #[derive(Clone, Copy, Debug)]
@@ -11,11 +18,13 @@ pub(super) struct Sample<'a> {
     pub(super) bytes: &'a [u8],
     /// Whether this is all there is.
     pub(super) complete: bool,
+    /// The path of the file that it is the beginning of.
+    pub(super) list_name: Option<&'a Path>,
 }
 
 /// What the lines of a list look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+enum Kind {
     /// `DIGEST  NAME`
     Untagged,
     /// `TAG (NAME) = DIGEST`
@@ -52,10 +61,10 @@ fn is_nul_list(sample: Sample<'_>) -> bool {
 
 /// Whether a record is a comment or has the shape of an entry, if only with an unknown tag.
 fn fits(record: &[u8]) -> bool {
-    let (text, _) = parser::unwrap_line(record, Terminator::Nul);
-    parser::comment(record, Terminator::Nul).is_some()
+    let (text, _) = plain::unwrap_line(record, Terminator::Nul);
+    plain::comment(record, Terminator::Nul).is_some()
         || matches!(
-            parser::shape(text, Grammar::Mixed),
+            plain::shape(text, Shapes::Mixed),
             Ok(_) | Err(Malformed::UnknownTag(_))
         )
 }
@@ -69,8 +78,116 @@ fn starts_like_a_record(rest: &[u8]) -> bool {
     fits(&[word, b" (x) = x"].concat())
 }
 
+/// What the format of a text is, and how we know.
+pub(super) fn format(sample: Sample<'_>, terminator: Terminator) -> (Format, FormatSource) {
+    if terminator == Terminator::Nul {
+        let kind = kind(sample, terminator);
+        let format = if kind == Some(Kind::Tagged) {
+            Format::Bsd
+        } else {
+            Format::GnuZero
+        };
+        return (format, source_of(kind));
+    }
+    if let Some((format, _)) = BY_BEGINNING.iter().find(|(_, begins)| begins(sample)) {
+        return (*format, FormatSource::Beginning);
+    }
+    if let Some(format) = elect(sample) {
+        return (format, FormatSource::Entries);
+    }
+    let kind = kind(sample, terminator);
+    let format = if kind == Some(Kind::Tagged) {
+        Format::Bsd
+    } else {
+        Format::Gnu
+    };
+    (format, source_of(kind))
+}
+
+fn source_of(kind: Option<Kind>) -> FormatSource {
+    kind.map_or(FormatSource::Assumed, |_| FormatSource::Entries)
+}
+
+/// Formats whose first line, heading or root element is their own, in the order in which they are
+/// tried.
+const BY_BEGINNING: &[(Format, fn(Sample<'_>) -> bool)] = &[
+    (Format::Hashdeep, hashdeep::begins),
+    (Format::Mtree, mtree::begins),
+    (Format::Mhl, mhl::begins),
+    (Format::LegacyMhl, legacy_mhl::begins),
+    (Format::Dfxml, dfxml::begins),
+    (Format::Fciv, fciv::begins),
+    (Format::Spdx, spdx::begins),
+    (Format::CycloneDx, cyclonedx::begins),
+    (Format::InToto, intoto::begins),
+    (Format::Rclone, rclone::begins),
+    (Format::PowerShell, powershell::begins),
+    (Format::Jsonl, jsonl::begins),
+    (Format::Json, json::begins),
+    (Format::Csv, csv::begins),
+    (Format::Debian, debian::begins),
+    (Format::Certutil, certutil::begins),
+];
+
+/// Formats that are told by the shape of their lines, in the order in which they are preferred.
+const BY_LINES: &[(Format, fn(&[u8], Sample<'_>) -> bool)] = &[
+    (Format::Sfv, sfv::is_entry_of_sfv_file),
+    (Format::Gentoo, |line, _| gentoo::is_entry(line)),
+    (Format::Bsd, |line, _| {
+        kind_of(line, Terminator::Line) == Some(Kind::Tagged)
+    }),
+    (Format::Mtree, |line, _| mtree::is_entry(line)),
+    (Format::Debian, |line, _| debian::is_entry(line)),
+    (Format::Md5deep, |line, _| md5deep::is_entry(line)),
+    (Format::Gnu, |line, _| {
+        kind_of(line, Terminator::Line).is_some()
+    }),
+    (Format::Magnet, |line, _| magnet::is_entry(line)),
+    (Format::Sfv, |line, _| sfv::is_entry(line)),
+    (Format::Rhash, |line, _| rhash::is_entry(line)),
+    (Format::Sri, |line, _| sri::is_entry(line)),
+    (Format::Cksum, |line, _| cksum::is_entry(line)),
+    (Format::Bare, bare::is_entry),
+];
+
+/// So many lines are looked at.
+const VOTERS: usize = 200;
+
+/// The format that the first entry and nine lines of ten have the shape of.
+fn elect(sample: Sample<'_>) -> Option<Format> {
+    let lines = entry_lines(sample);
+    let first = *lines.first()?;
+    let wins = |is_entry: fn(&[u8], Sample<'_>) -> bool| {
+        let votes = lines.iter().filter(|line| is_entry(line, sample)).count();
+        is_entry(first, sample) && votes * 10 >= lines.len() * 9
+    };
+    BY_LINES
+        .iter()
+        .find(|(_, is_entry)| wins(*is_entry))
+        .map(|(format, _)| *format)
+}
+
+/// The first lines that are no comments, without one that is cut off.
+fn entry_lines(sample: Sample<'_>) -> Vec<&[u8]> {
+    let end = if sample.complete {
+        sample.bytes.len()
+    } else {
+        sample
+            .bytes
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(sample.bytes.len(), |at| at + 1)
+    };
+    sample.bytes[..end]
+        .split(|&byte| byte == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+        .filter(|line| !line.is_empty() && plain::comment(line, Terminator::Line).is_none())
+        .take(VOTERS)
+        .collect()
+}
+
 /// What the first line or record with a known shape looks like.
-pub(super) fn kind(sample: Sample<'_>, terminator: Terminator) -> Option<Kind> {
+fn kind(sample: Sample<'_>, terminator: Terminator) -> Option<Kind> {
     sample
         .bytes
         .split(|&byte| byte == terminator.byte())
@@ -78,8 +195,8 @@ pub(super) fn kind(sample: Sample<'_>, terminator: Terminator) -> Option<Kind> {
 }
 
 fn kind_of(record: &[u8], terminator: Terminator) -> Option<Kind> {
-    let (text, _) = parser::unwrap_line(record, terminator);
-    match parser::shape(text, Grammar::Mixed).ok()? {
+    let (text, _) = plain::unwrap_line(record, terminator);
+    match plain::shape(text, Shapes::Mixed).ok()? {
         Shape::Tagged(..) => Some(Kind::Tagged),
         Shape::Untagged(_) => Some(Kind::Untagged),
     }
@@ -96,6 +213,7 @@ mod tests {
         terminator(Sample {
             bytes: text.as_bytes(),
             complete,
+            list_name: None,
         })
     }
 

@@ -1,8 +1,10 @@
 //! One entry of a manifest, as it is written and as it was read.
 
+use super::{Malformed, Remark};
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::relpath::RelPath;
+use crate::timestamp::{Modified, Timestamp};
 
 /// What a writer is given for one file.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +13,10 @@ pub struct Entry<'a> {
     pub name: &'a RelPath,
     /// The digests, one for each algorithm of the run; a format takes those it was asked to carry.
     pub digests: &'a [Digest],
+    /// The size in bytes, if it is known.
+    pub size: Option<u64>,
+    /// The modification time, if it is known.
+    pub modified: Option<Modified>,
 }
 
 /// Why a file has no digest in the manifest.
@@ -27,8 +33,30 @@ pub enum GapKind {
 pub struct Claim {
     /// The name as the manifest spells it, unescaped.
     pub name: RelPath,
-    /// The digest that the file must have.
-    pub digest: ClaimedDigest,
+    /// How the name may be meant if there is no file of that name.
+    pub other_name: Option<RelPath>,
+    /// Every digest that the file must have. Empty if the manifest gives none, or none that may be
+    /// used.
+    pub digests: Vec<ClaimedDigest>,
+    /// The size that it must have, in bytes.
+    pub size: Option<u64>,
+    /// The time when it was last modified before it was hashed.
+    pub modified: Option<Modified>,
+    /// What it must be.
+    pub kind: Kind,
+}
+
+/// What an entry is said to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file with contents.
+    File,
+    /// A directory; there is nothing to compare but that it is there.
+    Directory,
+    /// A symbolic link that leads to this name, if the manifest says where.
+    Link(Option<RelPath>),
+    /// A device, socket or pipe.
+    Special,
 }
 
 /// A digest with its algorithm, as far as the manifest tells.
@@ -43,12 +71,83 @@ pub enum ClaimedDigest {
         /// The algorithms with that digest length, the usual one first; at least two.
         candidates: &'static [Algorithm],
     },
+    /// The manifest names an algorithm that this program does not compute.
+    Unsupported(Box<str>),
+}
+
+impl Claim {
+    /// A claim of a file with one digest and nothing else.
+    pub fn new(name: RelPath, digest: ClaimedDigest) -> Self {
+        Self {
+            digests: vec![digest],
+            ..Self::bare(name)
+        }
+    }
+
+    /// A claim of a file of which nothing is said yet.
+    pub fn bare(name: RelPath) -> Self {
+        Self {
+            name,
+            other_name: None,
+            digests: Vec::new(),
+            size: None,
+            modified: None,
+            kind: Kind::File,
+        }
+    }
+
+    /// Lets backslashes stand for slashes where the name has no slash: Windows may have written it.
+    ///
+    /// The literal name is looked for first. Not for names that were escaped, in which a backslash
+    /// is one.
+    #[must_use]
+    pub fn maybe_from_windows(mut self) -> Self {
+        let bytes = self.name.as_bytes();
+        if bytes.contains(&b'\\') && !bytes.contains(&b'/') {
+            let slashes: Vec<u8> = bytes
+                .iter()
+                .map(|&byte| if byte == b'\\' { b'/' } else { byte })
+                .collect();
+            self.other_name = Some(RelPath::from_bytes(slashes));
+        }
+        self
+    }
+}
+
+/// What a manifest says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// The folder that names are relative to, itself relative to the manifest's folder or absolute.
+    pub base: Option<RelPath>,
+    /// When the run that wrote it began.
+    pub created: Option<Timestamp>,
+    /// The algorithms of every entry.
+    pub algorithms: Vec<Algorithm>,
+    /// What was walked, as it was typed.
+    pub paths: Vec<RelPath>,
+    /// How it was walked.
+    pub scope: Scope,
+}
+
+/// How a tree was walked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// Globs of which one had to match.
+    pub include: Vec<String>,
+    /// Globs of which none might match.
+    pub exclude: Vec<String>,
+    /// Whether symbolic links were followed.
+    pub follow_links: bool,
+    /// Whether the walk stayed on one file system.
+    pub one_file_system: bool,
+    /// How many folders deep it went.
+    pub max_depth: Option<u64>,
 }
 
 /// One line or record of a manifest, with comments and empty lines left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The line (or NUL-terminated record), counted from 1.
+    /// The line (or NUL-terminated record) where it begins, counted from 1.
     pub line: u64,
     /// What stands there.
     pub content: Content,
@@ -66,6 +165,10 @@ pub enum Content {
         /// Why it was not hashed.
         kind: GapKind,
     },
+    /// What the manifest says of itself. It comes before every claim.
+    Header(Box<Header>),
     /// A line that cannot be understood or must not be used.
-    Malformed(super::Malformed),
+    Malformed(Malformed),
+    /// Something that the user should know and that spoils nothing.
+    Remark(Remark),
 }

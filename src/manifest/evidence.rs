@@ -210,6 +210,8 @@ pub enum AlgorithmSource {
     ListName(NamedAlgorithm),
     /// Nothing but the length of each digest.
     Length,
+    /// Every entry says it.
+    Entries,
 }
 
 impl Display for AlgorithmSource {
@@ -219,6 +221,7 @@ impl Display for AlgorithmSource {
             Self::Comment(named) => write!(f, "{named}, from a comment in the list"),
             Self::ListName(named) => write!(f, "{named}, from the name of the list"),
             Self::Length => f.write_str("from the tags or the length of the digests"),
+            Self::Entries => f.write_str("as each entry says"),
         }
     }
 }
@@ -256,6 +259,24 @@ impl AlgorithmEvidence {
         }
     }
 
+    /// The digest in a field whose algorithm the format names by a word; `None` if the user asked
+    /// for another algorithm only.
+    ///
+    /// For formats whose entries hold several digests. What an unknown word stands for cannot be
+    /// compared, and the entry is not verified without it.
+    pub(super) fn named(
+        &self,
+        word: &str,
+        digits: &[u8],
+    ) -> Result<Option<ClaimedDigest>, Malformed> {
+        match (word.parse::<Algorithm>(), self.asked) {
+            (Ok(algorithm), Some(asked)) if asked != algorithm => Ok(None),
+            (Ok(algorithm), _) => known(algorithm, digits).map(Some),
+            (Err(_), Some(_)) => Ok(None),
+            (Err(unknown), None) => Ok(Some(ClaimedDigest::Unsupported(unknown.0.into()))),
+        }
+    }
+
     /// The digest of a line that does not.
     pub(super) fn untagged(&self, digits: &[u8]) -> Result<ClaimedDigest, Malformed> {
         match self.source() {
@@ -263,7 +284,7 @@ impl AlgorithmEvidence {
             AlgorithmSource::Comment(named) | AlgorithmSource::ListName(named) => {
                 known(named.for_digits(digits.len()), digits)
             }
-            AlgorithmSource::Length => by_length(digits),
+            AlgorithmSource::Length | AlgorithmSource::Entries => by_length(digits),
         }
     }
 }
@@ -316,7 +337,7 @@ mod tests {
     fn algorithm(claimed: &ClaimedDigest) -> Algorithm {
         match claimed {
             ClaimedDigest::Known(digest) => digest.algorithm(),
-            ClaimedDigest::OneOf { candidates, .. } => panic!("{candidates:?}"),
+            other => panic!("{other:?}"),
         }
     }
 

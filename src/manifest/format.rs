@@ -1,4 +1,4 @@
-//! The formats, and the table that their names come from.
+//! The formats, and the table that everything about them comes from.
 
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
@@ -18,42 +18,155 @@ use crate::algorithm::Algorithm;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the table below describes each of them")]
 pub enum Format {
-    /// `DIGEST  NAME`, as `sha256sum` writes it; one algorithm.
     Gnu,
-    /// The same, ended by NUL bytes and without escapes, as `sha256sum -z` writes it.
     GnuZero,
-    /// `SHA256 (NAME) = DIGEST`, as `sha256sum --tag` and BSD systems write it.
     Bsd,
+    Jsonl,
+    Json,
+    Csv,
+    Hashdeep,
+    Md5deep,
+    Dfxml,
+    Sfv,
+    Magnet,
+    Rhash,
+    Bagit,
+    Mtree,
+    Mhl,
+    LegacyMhl,
+    Gentoo,
+    Debian,
+    PowerShell,
+    Certutil,
+    Fciv,
+    Rclone,
+    Spdx,
+    CycloneDx,
+    InToto,
+    Sri,
+    Cksum,
+    Bare,
 }
 
-/// Every format and the name by which options know it.
-const TABLE: &[(Format, &str)] = &[
-    (Format::Gnu, "gnu"),
-    (Format::GnuZero, "gnu-zero"),
-    (Format::Bsd, "bsd"),
-];
+/// What an entry of a format can hold beside a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carries {
+    /// Digests of more than one algorithm, each with its name.
+    pub algorithms: bool,
+    /// The size.
+    pub size: bool,
+    /// The modification time.
+    pub modified: bool,
+}
+
+/// One row of the table.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FormatInfo {
+    /// The format that this row describes.
+    pub format: Format,
+    /// The name that options take.
+    pub name: &'static str,
+    /// Other names that options take.
+    pub aliases: &'static [&'static str],
+    /// Endings of file names that choose it for an output, without the dot.
+    pub endings: &'static [&'static str],
+    /// Whether it can be written.
+    pub writable: bool,
+    /// What an entry holds.
+    pub carries: Carries,
+    /// What it is, for tables and help texts.
+    pub description: &'static str,
+}
+
+macro_rules! table {
+    ($($format:ident $name:literal $aliases:expr, $endings:expr, $writable:ident,
+        $algorithms:ident $size:ident $modified:ident, $description:literal;)*) => {
+        &[$(FormatInfo {
+            format: Format::$format,
+            name: $name,
+            aliases: &$aliases,
+            endings: &$endings,
+            writable: $writable,
+            carries: Carries {
+                algorithms: $algorithms,
+                size: $size,
+                modified: $modified,
+            },
+            description: $description,
+        }),*]
+    };
+}
+
+/// Written as well as read, or only read.
+const W: bool = true;
+const R: bool = false;
+
+/// Carried or not.
+const Y: bool = true;
+const N: bool = false;
+
+/// Every format: name, other names, endings; whether it is written; whether it carries several
+/// algorithms, the size, the modification time; what it is.
+#[rustfmt::skip]
+static TABLE: &[FormatInfo] = table! {
+    Gnu "gnu" ["md5sum", "sha256sum", "b3sum", "xxhsum"], [], W, N N N, "`DIGEST  NAME`, as sha256sum and its kin, b3sum, xxhsum, shasum and RHash write it";
+    GnuZero "gnu-zero" [], [], W, N N N, "the same between NUL bytes, `sha256sum --zero`";
+    Bsd "bsd" ["openssl", "tag"], [], W, Y N N, "`SHA256 (NAME) = DIGEST`, as BSD systems, `sha256sum --tag` and OpenSSL write it";
+    Jsonl "jsonl" ["native"], ["jsonl", "ndjson"], W, Y Y Y, "the native manifest, one JSON object a line";
+    Json "json" [], ["json"], W, Y Y Y, "an array of JSON objects";
+    Csv "csv" [], ["csv"], W, Y Y Y, "comma-separated values with a heading";
+    Hashdeep "hashdeep" [], ["hashdeep"], W, Y Y N, "hashdeep's lists, also for its audit mode";
+    Md5deep "md5deep" [], [], R, N Y N, "md5deep, sha1deep and so on, also with -z and -c";
+    Dfxml "dfxml" [], ["dfxml"], W, Y Y Y, "Digital Forensics XML, `hashdeep -d`";
+    Sfv "sfv" ["cksfv"], ["sfv"], W, N Y Y, "Simple File Verification, `NAME CRC32`";
+    Magnet "magnet" ["ed2k"], ["magnet"], W, Y Y N, "magnet links, `rhash --magnet`; ed2k links are read";
+    Rhash "rhash" [], [], R, Y N N, "RHash's lines with all digests behind the name, `rhash --simple`";
+    Bagit "bagit" [], [], W, N N N, "the manifests of BagIt bags; a folder is verified as a bag";
+    Mtree "mtree" [], ["mtree"], W, Y Y Y, "BSD mtree specifications, `bsdtar --format=mtree`, pacman's .MTREE";
+    Mhl "mhl" ["ascmhl"], ["mhl"], W, Y Y Y, "ASC Media Hash Lists 2.0; a folder is verified as a history";
+    LegacyMhl "legacy-mhl" [], [], R, Y Y Y, "Media Hash Lists 1.0 and 1.1";
+    Gentoo "gentoo" [], [], W, Y Y N, "Gentoo Manifest, GLEP 74";
+    Debian "debian" [], [], R, Y Y N, "Release, Packages, .dsc and .changes of Debian";
+    PowerShell "powershell" ["get-filehash"], [], R, Y N N, "Get-FileHash as table, list, CSV or JSON";
+    Certutil "certutil" [], [], R, Y N N, "`certutil -hashfile` of Windows";
+    Fciv "fciv" [], [], R, Y N N, "Microsoft File Checksum Integrity Verifier, as text or XML";
+    Rclone "rclone" [], [], R, Y Y Y, "`rclone lsjson --hash`";
+    Spdx "spdx" [], [], R, Y N N, "SPDX 2 and 3 bills of materials";
+    CycloneDx "cyclonedx" [], [], R, Y N N, "CycloneDX bills of materials";
+    InToto "in-toto" ["dsse", "slsa"], [], R, Y N N, "in-toto statements, also in DSSE envelopes";
+    Sri "sri" [], [], R, Y N N, "`sha256-BASE64 NAME`, as in subresource integrity";
+    Cksum "cksum" [], [], R, N Y N, "`CRC SIZE NAME` of POSIX cksum";
+    Bare "bare" [], [], R, N N N, "nothing but the digest of the file that the list is named after";
+};
 
 impl Format {
     /// Every format once, in the order of help texts.
     pub fn all() -> impl Iterator<Item = Self> {
-        TABLE.iter().map(|(format, _)| *format)
+        TABLE.iter().map(|row| row.format)
+    }
+
+    /// The row of the table.
+    pub fn info(self) -> &'static FormatInfo {
+        // A test walks every variant, so the first row is never taken for want of another.
+        TABLE
+            .iter()
+            .find(|row| row.format == self)
+            .unwrap_or(&TABLE[0])
     }
 
     /// Whether every entry says which algorithm its digest is of, so that a manifest can hold
     /// several.
     pub fn names_algorithms(self) -> bool {
-        match self {
-            Self::Gnu | Self::GnuZero => false,
-            Self::Bsd => true,
-        }
+        self.info().carries.algorithms
     }
 }
 
 impl Display for Format {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let name = TABLE.iter().find(|(format, _)| format == self);
-        f.pad(name.map_or("", |(_, name)| *name))
+        f.pad(self.info().name)
     }
 }
 
@@ -63,7 +176,7 @@ impl Display for Format {
 pub struct UnknownFormat(pub String);
 
 fn names() -> String {
-    let names: Vec<&str> = TABLE.iter().map(|(_, name)| *name).collect();
+    let names: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
     names.join(", ")
 }
 
@@ -73,8 +186,8 @@ impl FromStr for Format {
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         TABLE
             .iter()
-            .find(|(_, known)| *known == name)
-            .map(|(format, _)| *format)
+            .find(|row| row.name == name || row.aliases.contains(&name))
+            .map(|row| row.format)
             .ok_or_else(|| UnknownFormat(name.to_owned()))
     }
 }
@@ -97,15 +210,28 @@ pub struct OutputHint {
 /// let hint = output_hint("dist/SHA256SUMS".as_ref());
 /// assert_eq!(hint.format, Some(Format::Gnu));
 /// assert_eq!(hint.algorithm, Some(Algorithm::Sha256));
+/// assert_eq!(output_hint("tree.mtree".as_ref()).format, Some(Format::Mtree));
 /// assert_eq!(output_hint("sums.txt".as_ref()).format, None);
 /// ```
 pub fn output_hint(path: &Path) -> OutputHint {
+    if let Some(format) = from_ending(path) {
+        let algorithm = (format == Format::Sfv).then_some(Algorithm::Crc32);
+        return OutputHint {
+            format: Some(format),
+            algorithm,
+        };
+    }
     evidence::from_list_name(path).map_or_else(OutputHint::default, |named| OutputHint {
         format: Some(Format::Gnu),
         algorithm: named.to_write(),
     })
 }
 
+fn from_ending(path: &Path) -> Option<Format> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    let row = TABLE.iter().find(|row| row.endings.contains(&&*ending))?;
+    Some(row.format)
+}
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,7 +242,7 @@ mod tests {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
         let message = "gnuu".parse::<Format>().unwrap_err().to_string();
-        assert_eq!(message, "unknown format 'gnuu' (known: gnu, gnu-zero, bsd)");
+        assert!(message.starts_with("unknown format 'gnuu' (known: gnu, gnu-zero, bsd, jsonl, "));
     }
 
     #[test]

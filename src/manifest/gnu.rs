@@ -11,10 +11,11 @@
 //! malformed; otherwise a name with a leading blank could be passed off as another one. Source: GNU
 //! coreutils manual, *md5sum invocation*, and the behaviour of `sha256sum -c` 9.1.
 
+use super::encoder::{self, Setup};
 use super::lines::Terminator;
-use super::writer::{Column, EntryError};
-use super::{Entry, GapKind, Malformed};
-use super::{escape, gap, writer};
+use super::writer::{self, Column, EntryError, WriterError};
+use super::{Entry, Format, GapKind, Malformed};
+use super::{escape, gap};
 use crate::relpath::RelPath;
 
 /// Which form a list is in.
@@ -85,22 +86,29 @@ impl<'a> Untagged<'a> {
 
 /// Writes one line an entry.
 #[derive(Debug)]
-pub(super) struct Encoder {
+struct Encoder {
     column: Column,
     terminator: Terminator,
+    base64: bool,
 }
 
-impl Encoder {
-    pub(super) fn new(column: Column, terminator: Terminator) -> Self {
-        Self { column, terminator }
-    }
+/// The encoder of the untagged formats.
+pub(super) fn encoder(
+    format: Format,
+    setup: Setup,
+) -> Result<Box<dyn encoder::Encoder>, WriterError> {
+    Ok(Box::new(Encoder {
+        column: writer::only(setup.columns, format)?,
+        terminator: setup.terminator,
+        base64: setup.base64,
+    }))
 }
 
-impl writer::Encoder for Encoder {
+impl encoder::Encoder for Encoder {
     fn entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
-        let digest = self.column.digest_of(entry)?;
+        let digits = encoder::spell(self.column.digest_of(entry)?, self.base64);
         let escaping = self.terminator == Terminator::Line;
-        write_into(digest, entry.name.as_bytes(), escaping, out);
+        write_into(digits.as_bytes(), entry.name.as_bytes(), escaping, out);
         out.push(self.terminator.byte());
         Ok(())
     }
@@ -112,12 +120,12 @@ impl writer::Encoder for Encoder {
 }
 
 /// Appends a line without its terminator.
-fn write_into(digest: &[u8], name: &[u8], escaping: bool, out: &mut Vec<u8>) {
+fn write_into(digits: &[u8], name: &[u8], escaping: bool, out: &mut Vec<u8>) {
     let escaped = escaping && escape::needs_gnu_escape(name);
     if escaped {
         out.push(b'\\');
     }
-    crate::hex::encode_into(digest, out);
+    out.extend_from_slice(digits);
     out.extend_from_slice(b"  ");
     if escaped {
         escape::gnu_escape_into(name, out);
@@ -198,7 +206,7 @@ mod tests {
     fn a_name_is_escaped_exactly_when_coreutils_does() {
         let written = |name: &str, escaping| {
             let mut out = Vec::new();
-            write_into(&[0x9d, 0xd4], name.as_bytes(), escaping, &mut out);
+            write_into(b"9dd4", name.as_bytes(), escaping, &mut out);
             String::from_utf8(out).unwrap()
         };
         assert_eq!(written("a b", true), "9dd4  a b");

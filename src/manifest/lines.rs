@@ -4,9 +4,11 @@
 //! byte order mark at the start is dropped.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
+use std::fmt::{self, Debug, Formatter};
+use std::io::{self, BufRead, BufReader, Read};
 
 use super::Malformed;
+use super::wrapper::{Part, Wrapper};
 
 /// The longest line that is read, in bytes before decoding and without its terminator. Longer ones
 /// are reported and passed over without being held in memory.
@@ -119,9 +121,8 @@ pub(super) struct Line<'a> {
 }
 
 /// Cuts a stream into lines or records. Memory is bounded by the longest line.
-#[derive(Debug)]
 pub(super) struct Lines<R> {
-    input: BufReader<Chain<Cursor<Vec<u8>>, R>>,
+    input: BufReader<R>,
     encoding: Encoding,
     terminator: Terminator,
     number: u64,
@@ -131,15 +132,10 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    /// Goes on after `sample`, which was read from `input` and has lost its byte order mark.
-    pub(super) fn new(
-        sample: Vec<u8>,
-        input: R,
-        encoding: Encoding,
-        terminator: Terminator,
-    ) -> Self {
+    /// `input` has lost its byte order mark.
+    pub(super) fn new(input: R, encoding: Encoding, terminator: Terminator) -> Self {
         Self {
-            input: BufReader::with_capacity(BUFFER_LEN_BYTES, Cursor::new(sample).chain(input)),
+            input: BufReader::with_capacity(BUFFER_LEN_BYTES, input),
             encoding,
             terminator,
             number: 0,
@@ -147,6 +143,11 @@ impl<R: Read> Lines<R> {
             raw: Vec::new(),
             decoded: String::new(),
         }
+    }
+
+    /// How many lines have been read.
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 
     /// The next line, or `None` at the end.
@@ -239,6 +240,66 @@ impl<R: Read> Lines<R> {
     }
 }
 
+impl<R> Debug for Lines<R> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines")
+            .field("encoding", &self.encoding)
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Text for decoders that read it in one go: in UTF-8, and without its wrapping.
+///
+/// Text that is neither in UTF-16 nor wrapped is passed on byte by byte.
+pub(super) struct Unwrapped<R> {
+    lines: Lines<R>,
+    wrapper: Wrapper,
+    line: Vec<u8>,
+    given: usize,
+}
+
+impl<R: Read> Unwrapped<R> {
+    /// Takes lines that have not been read yet.
+    pub(super) fn new(lines: Lines<R>, wrapper: Wrapper) -> Self {
+        Self {
+            lines,
+            wrapper,
+            line: Vec::new(),
+            given: 0,
+        }
+    }
+
+    /// Reads the next line of the text; an empty one instead of wrapping, so that lines keep their
+    /// numbers.
+    fn refill(&mut self) -> io::Result<()> {
+        self.line.clear();
+        self.given = 0;
+        let refused = |reason: Malformed| io::Error::new(io::ErrorKind::InvalidData, reason);
+        let Some(line) = self.lines.next_line()? else {
+            return self.wrapper.end().map_err(refused);
+        };
+        match self.wrapper.unwrap(line.text.map_err(refused)?) {
+            Part::Body(text) => self.line.extend_from_slice(text),
+            Part::Wrapping => {}
+            Part::Outside(reason) => return Err(refused(reason)),
+        }
+        self.line.push(b'\n');
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Unwrapped<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.given == self.line.len() {
+            self.refill()?;
+        }
+        let count = (&self.line[self.given..]).read(buffer)?;
+        self.given += count;
+        Ok(count)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,7 +309,7 @@ mod tests {
     /// Everything in a stream that gives one byte at a time.
     fn read_all(bytes: &[u8], terminator: Terminator, max_len_bytes: usize) -> Vec<Read1> {
         let (encoding, mark) = Encoding::sniff(bytes).unwrap();
-        let mut lines = Lines::new(Vec::new(), &bytes[mark..], encoding, terminator);
+        let mut lines = Lines::new(&bytes[mark..], encoding, terminator);
         lines.max_len_bytes = max_len_bytes;
         let mut all = Vec::new();
         while let Some(line) = lines.next_line().unwrap() {

@@ -1,14 +1,16 @@
 //! From a stream to records.
 
 use std::fmt::{self, Display, Formatter};
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 
-use super::detect::{self, Kind, Sample};
+use super::decoder::{self, ByLine, Context, Decoder, Method, Records};
+use super::detect::{self, Sample};
 use super::evidence::{self, AlgorithmEvidence, AlgorithmSource};
-use super::lines::{self, Encoding, Lines, Terminator};
-use super::parser::{Grammar, Parser};
-use super::{Content, Format, Record};
+use super::lines::{self, Encoding, Lines, Terminator, Unwrapped};
+use super::unpack::Input;
+use super::wrapper::Wrapper;
+use super::{Format, Record, Remark};
 use crate::algorithm::Algorithm;
 
 /// What is known of a list before it is read.
@@ -16,7 +18,7 @@ use crate::algorithm::Algorithm;
 pub struct Hints {
     /// The list's own path; its file name may tell the algorithm.
     pub list_name: Option<PathBuf>,
-    /// The algorithm, as the user named it.
+    /// The algorithm, as the user named it. Of entries with several digests only this one is taken.
     pub algorithm: Option<Algorithm>,
     /// The format, as the user named it. Lines of another shape are then malformed.
     pub format: Option<Format>,
@@ -42,7 +44,9 @@ pub enum OpenError {
 pub enum FormatSource {
     /// The user named it.
     Asked,
-    /// The first entry has its shape.
+    /// It begins as only this format does.
+    Beginning,
+    /// Its entries have the shape.
     Entries,
     /// Nothing at the beginning looks like an entry of any format.
     Assumed,
@@ -59,6 +63,10 @@ pub struct Evidence {
     pub terminator: Terminator,
     /// How its bytes stand for text.
     pub encoding: Encoding,
+    /// Whether it is stored compressed.
+    pub compressed: bool,
+    /// What its signature is of, if it carries one.
+    pub signed: Option<&'static str>,
     /// Where the algorithm of untagged lines comes from.
     pub algorithm: AlgorithmSource,
 }
@@ -67,6 +75,7 @@ impl Display for Evidence {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let source = match self.format_source {
             FormatSource::Asked => "as asked",
+            FormatSource::Beginning => "from its beginning",
             FormatSource::Entries => "from its entries",
             FormatSource::Assumed => "for want of a readable entry",
         };
@@ -79,21 +88,28 @@ impl Display for Evidence {
             Encoding::Utf16Le => ", UTF-16LE",
             Encoding::Utf16Be => ", UTF-16BE",
         })?;
+        if self.compressed {
+            f.write_str(", gzip")?;
+        }
+        if let Some(signature) = self.signed {
+            write!(f, ", {signature} signature not checked")?;
+        }
         write!(f, "), algorithm {}", self.algorithm)
     }
 }
 
 /// Reads a manifest record by record, in the order of its lines.
 ///
-/// Format, line ends and encoding are found out from the first 64 KiB unless the hints say them.
-/// Comments and empty lines are left out, but for those that record gaps; every other line gives one
-/// record, understood or not. Memory is bounded by the longest line, at most
-/// [`MAX_LINE_LEN_BYTES`](super::MAX_LINE_LEN_BYTES).
+/// Compression, encoding, signature, format and line ends are found out from the first 64 KiB unless
+/// the hints say them. Comments and empty lines are left out, but for those that record gaps; every
+/// other line gives a record or belongs to one, understood or not. Memory is bounded by the longest
+/// line, at most [`MAX_LINE_LEN_BYTES`](super::MAX_LINE_LEN_BYTES), for the formats that are read in
+/// lines.
 ///
 /// # Errors
 ///
-/// A line that cannot be understood is not an error but a [`Content::Malformed`]. The iterator gives
-/// an error if the stream fails, and ends after it.
+/// A line that cannot be understood is not an error but a [`Content::Malformed`](super::Content). The
+/// iterator gives an error if the stream fails, and ends after it.
 ///
 /// # Examples
 ///
@@ -108,147 +124,176 @@ impl Display for Evidence {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Reader<R> {
-    lines: Lines<R>,
-    parser: Parser,
-    format: Format,
-    format_source: FormatSource,
-    encoding: Encoding,
-    failed: bool,
+pub struct Reader<'r> {
+    decoder: Box<dyn Decoder + 'r>,
+    records: Records,
+    opening: Opening,
+    ended: bool,
 }
 
-impl<R: Read> Reader<R> {
+/// All of the evidence that is settled at the beginning.
+#[derive(Clone, Copy, Debug)]
+struct Opening {
+    format: Format,
+    format_source: FormatSource,
+    terminator: Terminator,
+    encoding: Encoding,
+    compressed: bool,
+    wrapper: Wrapper,
+}
+
+impl<'r> Reader<'r> {
     /// Reads the beginning of `input` and decides how to read the rest.
-    pub fn new(mut input: R, hints: &Hints) -> Result<Self, OpenError> {
-        let mut sample = lines::read_sample(&mut input)?;
+    pub fn new(mut input: impl Read + 'r, hints: &Hints) -> Result<Self, OpenError> {
+        let head = lines::read_sample(&mut input)?;
+        let mut unpacked = Input::new(head, input);
+        let mut sample = lines::read_sample(&mut unpacked)?;
         let complete = sample.len() < lines::SAMPLE_LEN_BYTES;
         let (encoding, mark_len) = Encoding::sniff(&sample).ok_or(OpenError::Utf32)?;
         sample.drain(..mark_len);
-        let list = recognise(&sample, complete, encoding, hints.format)?;
-        let algorithms = AlgorithmEvidence {
-            asked: hints.algorithm,
-            comment: None,
-            list_name: hints
-                .list_name
-                .as_deref()
-                .and_then(evidence::from_list_name),
+        let mut opening = recognise(&sample, complete, encoding, hints)?;
+        opening.compressed = unpacked.is_compressed();
+        let context = Context {
+            algorithms: AlgorithmEvidence {
+                asked: hints.algorithm,
+                comment: None,
+                list_name: hints
+                    .list_name
+                    .as_deref()
+                    .and_then(evidence::from_list_name),
+            },
+            terminator: opening.terminator,
+            list_name: hints.list_name.clone(),
+            asked: hints.format.is_some(),
         };
+        let text = Cursor::new(sample).chain(unpacked);
+        let mut records = Records::default();
+        if let Some(signature) = opening.wrapper.name() {
+            records.remark(1, Remark::SignatureNotChecked(signature));
+        }
         Ok(Self {
-            lines: Lines::new(sample, input, encoding, list.terminator),
-            parser: Parser::new(list.terminator, list.grammar, algorithms),
-            format: list.format,
-            format_source: list.source,
-            encoding,
-            failed: false,
+            decoder: decoder(text, &opening, context),
+            records,
+            opening,
+            ended: false,
         })
     }
 
     /// The format that the list is read in.
     pub fn format(&self) -> Format {
-        self.format
+        self.opening.format
     }
 
     /// What the list was taken for, and why. Comments that name the algorithm count from where they
     /// stand, so this may change while the list is read.
     pub fn evidence(&self) -> Evidence {
+        let Opening {
+            format,
+            format_source,
+            terminator,
+            encoding,
+            compressed,
+            wrapper,
+        } = self.opening;
         Evidence {
-            format: self.format,
-            format_source: self.format_source,
-            terminator: self.parser.terminator,
-            encoding: self.encoding,
-            algorithm: self.parser.algorithms.source(),
+            format,
+            format_source,
+            terminator,
+            encoding,
+            compressed,
+            signed: wrapper.name(),
+            algorithm: self.decoder.algorithm_source(),
         }
     }
 
     fn next_record(&mut self) -> io::Result<Option<Record>> {
-        while let Some(line) = self.lines.next_line()? {
-            let content = match line.text {
-                Ok(text) => self.parser.content(text),
-                Err(reason) => Some(Content::Malformed(reason)),
-            };
-            if let Some(content) = content {
-                let line = line.number;
-                return Ok(Some(Record { line, content }));
+        loop {
+            if let Some(record) = self.records.pop() {
+                return Ok(Some(record));
             }
+            if self.ended {
+                return Ok(None);
+            }
+            self.ended = !self.decoder.advance(&mut self.records)?;
         }
-        Ok(None)
     }
 }
 
-impl<R: Read> Iterator for Reader<R> {
+impl Iterator for Reader<'_> {
     type Item = io::Result<Record>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
-        }
         let record = self.next_record().transpose();
-        self.failed = matches!(record, Some(Err(_)));
+        self.ended |= matches!(record, Some(Err(_)));
         record
     }
 }
 
-/// How a list is to be read.
-struct Recognised {
-    format: Format,
-    source: FormatSource,
-    terminator: Terminator,
-    grammar: Grammar,
+fn decoder<'r>(text: impl Read + 'r, opening: &Opening, context: Context) -> Box<dyn Decoder + 'r> {
+    let lines = |text| Lines::new(text, opening.encoding, opening.terminator);
+    match decoder::method(opening.format, &context) {
+        Method::Lines(grammar) => Box::new(ByLine::new(lines(text), opening.wrapper, grammar)),
+        Method::Document(decoder) => {
+            let as_it_is = opening.encoding == Encoding::Bytes && opening.wrapper == Wrapper::None;
+            if as_it_is {
+                decoder(Box::new(text), context)
+            } else {
+                decoder(
+                    Box::new(Unwrapped::new(lines(text), opening.wrapper)),
+                    context,
+                )
+            }
+        }
+    }
 }
 
 fn recognise(
     sample: &[u8],
     complete: bool,
     encoding: Encoding,
-    asked: Option<Format>,
-) -> Result<Recognised, OpenError> {
-    let bytes = encoding.decode_sample(sample);
+    hints: &Hints,
+) -> Result<Opening, OpenError> {
+    let decoded = encoding.decode_sample(sample);
+    let wrapper = Wrapper::find(&decoded);
+    let body = wrapper.body(&decoded);
     let sample = Sample {
-        bytes: &bytes,
+        bytes: &body,
         complete,
+        list_name: hints.list_name.as_deref(),
     };
     // In UTF-16 a NUL is a character like any other that no name can hold.
-    let found = if encoding == Encoding::Bytes {
+    let terminator = if encoding == Encoding::Bytes {
         detect::terminator(sample)
     } else {
         Some(Terminator::Line)
     };
-    Ok(match asked {
-        Some(format) => Recognised {
-            format,
-            source: FormatSource::Asked,
-            terminator: match format {
-                Format::Gnu => Terminator::Line,
-                Format::GnuZero => Terminator::Nul,
-                Format::Bsd => found.unwrap_or(Terminator::Line),
-            },
-            grammar: match format {
-                Format::Gnu | Format::GnuZero => Grammar::Untagged,
-                Format::Bsd => Grammar::Tagged,
-            },
-        },
-        None => from_entries(sample, found.ok_or(OpenError::Binary)?),
-    })
-}
-
-fn from_entries(sample: Sample<'_>, terminator: Terminator) -> Recognised {
-    let kind = detect::kind(sample, terminator);
-    Recognised {
-        format: match (kind, terminator) {
-            (Some(Kind::Tagged), _) => Format::Bsd,
-            (_, Terminator::Nul) => Format::GnuZero,
-            (_, Terminator::Line) => Format::Gnu,
-        },
-        source: kind.map_or(FormatSource::Assumed, |_| FormatSource::Entries),
+    let (format, format_source, terminator) = match hints.format {
+        Some(Format::GnuZero) => (Format::GnuZero, FormatSource::Asked, Terminator::Nul),
+        Some(Format::Bsd) => {
+            let terminator = terminator.unwrap_or(Terminator::Line);
+            (Format::Bsd, FormatSource::Asked, terminator)
+        }
+        Some(format) => (format, FormatSource::Asked, Terminator::Line),
+        None => {
+            let terminator = terminator.ok_or(OpenError::Binary)?;
+            let (format, source) = detect::format(sample, terminator);
+            (format, source, terminator)
+        }
+    };
+    Ok(Opening {
+        format,
+        format_source,
         terminator,
-        grammar: Grammar::Mixed,
-    }
+        encoding,
+        compressed: false,
+        wrapper,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::ClaimedDigest;
+    use crate::manifest::{ClaimedDigest, Content};
     use proptest::prelude::*;
 
     const MD5: &str = "9dd4e461268c8034f5c8564e155c67a6";
@@ -267,6 +312,7 @@ mod tests {
             Content::Claim(claim) => format!("{}:{}", record.line, claim.name),
             Content::Gap { name, kind } => format!("{} {kind:?} {name}", record.line),
             Content::Malformed(reason) => format!("{}!{reason:?}", record.line),
+            other => panic!("{other:?}"),
         };
         records(list.as_bytes(), hints).iter().map(shown).collect()
     }
@@ -292,12 +338,14 @@ mod tests {
     fn algorithms(list: &str, hints: &Hints) -> Vec<String> {
         let list = list.replace("MD5!", MD5).replace("SHA256!", SHA256);
         let shown = |record: Record| match record.content {
-            Content::Claim(claim) => match claim.digest {
-                ClaimedDigest::Known(digest) => digest.algorithm().to_string(),
-                ClaimedDigest::OneOf { candidates, .. } => format!("one of {}", candidates.len()),
+            Content::Claim(claim) => match &claim.digests[..] {
+                [ClaimedDigest::Known(digest)] => digest.algorithm().to_string(),
+                [ClaimedDigest::OneOf { candidates, .. }] => format!("one of {}", candidates.len()),
+                other => panic!("{other:?}"),
             },
             Content::Malformed(reason) => reason.to_string(),
             Content::Gap { .. } => String::from("gap"),
+            other => panic!("{other:?}"),
         };
         records(list.as_bytes(), hints)
             .into_iter()

@@ -5,4 +5,7 @@ mod hash;
 mod verify;
 
 pub use hash::hash;
-pub use verify::{Base, BaseChoice, List, Relocation, Verified, VerifyOptions, verify};
+pub use verify::{
+    Base, BaseChoice, ExactScope, List, ListInput, Package, Part, Relocation, Verified,
+    VerifyOptions, verify,
+};

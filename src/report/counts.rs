@@ -62,13 +62,16 @@ impl Counts {
             Event::Verdict { verdict, .. } => self.add_verdict(verdict),
             Event::Line { .. } => self.malformed += 1,
             Event::Skipped { .. } => self.skipped += 1,
-            Event::Note(_) => {}
+            Event::Taken { .. } | Event::Note(_) => {}
         }
     }
 
     fn add_verdict(&mut self, verdict: &Verdict) {
         self.by_word[verdict.word() as usize] += 1;
-        if let Verdict::Ok { size } | Verdict::Changed { size, .. } = verdict {
+        if let Verdict::Ok { size }
+        | Verdict::Changed { size, .. }
+        | Verdict::Corrupt { size, .. } = verdict
+        {
             self.add_bytes(*size);
         }
     }

@@ -74,6 +74,10 @@ impl<W: Write> Report for JsonReport<W> {
             Event::Skipped { name, kind } => Object::new()
                 .name("path", name)
                 .field("skipped", kind.to_string()),
+            Event::Taken { manifest, evidence } => Object::new()
+                .name("manifest", manifest)
+                .field("format", evidence.format.to_string())
+                .field("evidence", evidence.to_string()),
             // The notes are among the warnings of the summary.
             Event::Note(_) => return Ok(()),
         };
@@ -95,7 +99,7 @@ fn of_verdict(name: &RelPath, verdict: &Verdict) -> Object {
     match verdict {
         Verdict::Missing | Verdict::New => object,
         Verdict::Ok { size } => object.field("size", *size),
-        Verdict::Changed { differences, size } => {
+        Verdict::Changed { differences, size } | Verdict::Corrupt { differences, size } => {
             with_differences(object.field("size", *size), differences)
         }
         Verdict::Moved { to } => object.name("to", to),
@@ -127,10 +131,12 @@ fn with_differences(mut object: Object, differences: &[Difference]) -> Object {
 }
 
 fn of_difference(object: Object, difference: &Difference) -> Object {
-    object
-        .field("algorithm", difference.expected.algorithm().to_string())
-        .field("expected", difference.expected.to_string())
-        .field("actual", difference.actual.to_string())
+    let (what, expected, actual) = difference.parts();
+    let object = match difference {
+        Difference::Digest { .. } => object.field("algorithm", what),
+        _ => object.field("field", what),
+    };
+    object.field("expected", expected).field("actual", actual)
 }
 
 fn of_summary(summary: &Summary) -> Object {

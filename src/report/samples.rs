@@ -18,7 +18,7 @@ pub(super) fn digest(algorithm: Algorithm, fill: u8) -> Digest {
 }
 
 pub(super) fn difference(algorithm: Algorithm) -> Difference {
-    Difference {
+    Difference::Digest {
         expected: digest(algorithm, 0x58),
         actual: digest(algorithm, 0x06),
     }

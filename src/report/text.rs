@@ -136,6 +136,9 @@ impl<W: Write, E: Write> Report for TextReport<W, E> {
                 let details = format!("  ({kind})");
                 self.file(Verbosity::Verbose, "skipped", Paint::Yellow, name, &details)
             }
+            Event::Taken { manifest, evidence } => {
+                self.line(Verbosity::Verbose, format_args!("{manifest}: {evidence}"))
+            }
             Event::Note(_) => Ok(()),
         }
     }
@@ -154,7 +157,7 @@ const WORD_COLUMNS: usize = 10;
 fn details(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Ok { .. } | Verdict::Missing | Verdict::New => String::new(),
-        Verdict::Changed { differences, .. } => {
+        Verdict::Changed { differences, .. } | Verdict::Corrupt { differences, .. } => {
             let all: Vec<String> = differences.iter().map(difference).collect();
             format!("  ({})", all.join("; "))
         }
@@ -166,9 +169,8 @@ fn details(verdict: &Verdict) -> String {
 }
 
 fn difference(difference: &Difference) -> String {
-    let Difference { expected, actual } = difference;
-    let algorithm = expected.algorithm();
-    format!("{algorithm}: expected {expected}, got {actual}")
+    let (what, expected, actual) = difference.parts();
+    format!("{what}: expected {expected}, got {actual}")
 }
 
 #[derive(Clone, Copy)]

@@ -25,6 +25,9 @@ mod base;
 mod exact;
 mod reading;
 
+// Formats of manifests.
+mod formats;
+
 // Both.
 mod faults;
 mod hostile;

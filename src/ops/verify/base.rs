@@ -37,6 +37,10 @@ pub enum BaseReason {
     CurrentFolder,
     /// All names are absolute, and it is the folder that they have in common.
     CommonFolder,
+    /// The list says so.
+    Recorded,
+    /// It holds its own manifests.
+    Package,
 }
 
 /// A base and where it really lies.
@@ -80,6 +84,22 @@ impl PlacedBase {
     }
 }
 
+impl Base {
+    /// The folder that the program runs in.
+    pub(super) fn current_folder() -> Self {
+        Self {
+            folder: PathBuf::from("."),
+            reason: BaseReason::CurrentFolder,
+        }
+    }
+
+    /// Whether something has that name.
+    pub(super) fn holds(&self, name: &RelPath) -> bool {
+        name.to_path()
+            .is_some_and(|path| self.folder.join(path).symlink_metadata().is_ok())
+    }
+}
+
 impl Display for Base {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let reason = match self.reason {
@@ -87,6 +107,8 @@ impl Display for Base {
             BaseReason::OwnFolder => " (the folder of the list)",
             BaseReason::CurrentFolder => " (the current folder)",
             BaseReason::CommonFolder => " (the common folder of the listed names)",
+            BaseReason::Recorded => " (as the list records)",
+            BaseReason::Package => " (the folder that was named)",
         };
         write!(f, "{}{reason}", Quoted::path(&self.folder))
     }
@@ -97,6 +119,7 @@ impl BaseChoice {
     pub(super) fn resolve<'a>(
         &self,
         list: Option<&Path>,
+        recorded: Option<&RelPath>,
         names: &(impl Iterator<Item = &'a RelPath> + Clone),
     ) -> Base {
         if let Self::Given(folder) = self {
@@ -105,16 +128,21 @@ impl BaseChoice {
                 reason: BaseReason::Asked,
             };
         }
+        if let Some(recorded) = recorded.and_then(RelPath::to_path) {
+            return Base {
+                folder: list
+                    .map_or_else(|| PathBuf::from("."), own_folder)
+                    .join(recorded),
+                reason: BaseReason::Recorded,
+            };
+        }
         if let Some(folder) = common_folder(names.clone()) {
             return Base {
                 folder,
                 reason: BaseReason::CommonFolder,
             };
         }
-        let current = Base {
-            folder: PathBuf::from("."),
-            reason: BaseReason::CurrentFolder,
-        };
+        let current = Base::current_folder();
         let Some(own) = list.map(own_folder) else {
             return current;
         };
@@ -164,7 +192,7 @@ mod tests {
 
     fn resolve(list: Option<&Path>, names: &[&str]) -> Base {
         let names: Vec<RelPath> = names.iter().map(|&name| RelPath::from(name)).collect();
-        BaseChoice::Find.resolve(list, &names.iter())
+        BaseChoice::Find.resolve(list, None, &names.iter())
     }
 
     #[test]

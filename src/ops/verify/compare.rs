@@ -1,13 +1,18 @@
 //! Every listed file through the engine, and its digests against the claims.
 
 use std::collections::BTreeSet;
+use std::fs::FileType;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::algorithm::{Algorithm, Strength};
 use crate::engine::{self, Hashed, Job, Links, Outcome, Source, Task};
-use crate::error::{Error, FileError};
+use crate::error::{Error, FileError, Operation};
 use crate::event::{Difference, Event, Note, OutcomeWord, Sink, Unverified, Verdict};
+use crate::manifest::Kind;
+use crate::relpath::RelPath;
+use crate::timestamp::Timestamp;
 
 use super::super::asides::Asides;
 use super::listing::{Listed, Listing};
@@ -36,12 +41,13 @@ pub(super) fn compare(
         let entry = &listing.entries[index];
         tally.seen += 1;
         tally.asides.count(outcome.as_ref());
-        let verdict = judge(entry, outcome);
+        let verdict = judge(listing, entry, outcome);
         if matches!(verdict, Verdict::Missing) && options.ignore_missing {
             tally.ignored[entry.source as usize] += 1;
             return Ok(());
         }
-        if matches!(verdict, Verdict::Missing) && options.exact && !options.fail_fast {
+        let exact = options.exact || listing.sources[entry.source as usize].exact.is_some();
+        if matches!(verdict, Verdict::Missing) && exact && !options.fail_fast {
             missing.push(index);
             return Ok(());
         }
@@ -96,10 +102,12 @@ impl Tally {
     }
 
     fn add(&mut self, entry: &Listed, verdict: &Verdict, verified: &mut Verified) {
-        if !matches!(verdict, Verdict::Ok { .. } | Verdict::Changed { .. }) {
+        let algorithms = entry.algorithms();
+        let word = verdict.word();
+        let compared = [OutcomeWord::Ok, OutcomeWord::Changed, OutcomeWord::Corrupt];
+        if !compared.contains(&word) || algorithms.is_empty() {
             return;
         }
-        let algorithms = entry.algorithms();
         self.compared += 1;
         if algorithms
             .iter()
@@ -154,7 +162,8 @@ fn jobs(listing: &Arc<Listing>) -> impl Iterator<Item = Job<usize>> + Send + 'st
 }
 
 fn task(listing: &Listing, entry: &Listed, interned: &mut Interned) -> Option<Task> {
-    if entry.trouble.is_some() {
+    let algorithms = entry.algorithms();
+    if entry.trouble.is_some() || *entry.kind() != Kind::File || algorithms.is_empty() {
         return None;
     }
     // The name that every tool writes for standard input.
@@ -168,7 +177,7 @@ fn task(listing: &Listing, entry: &Listed, interned: &mut Interned) -> Option<Ta
     };
     Some(Task {
         source,
-        algorithms: interned.get(entry.algorithms()),
+        algorithms: interned.get(algorithms),
     })
 }
 
@@ -187,34 +196,123 @@ impl Interned {
     }
 }
 
-fn judge(entry: &Listed, outcome: Option<Outcome>) -> Verdict {
+fn judge(listing: &Listing, entry: &Listed, outcome: Option<Outcome>) -> Verdict {
     match outcome {
-        Some(Outcome::Hashed(hashed)) => judge_digests(entry, &hashed),
+        Some(Outcome::Hashed(hashed)) => judge_contents(entry, &hashed),
         Some(Outcome::Failed(error)) if is_missing(&error) => Verdict::Missing,
         Some(Outcome::Failed(error)) => Verdict::Unreadable(error),
         Some(Outcome::Unstable(instability)) => Verdict::Unstable(instability),
-        None => {
-            let reason = entry.trouble.clone().unwrap_or(Unverified::ImpossibleName);
-            Verdict::Unverified(reason)
-        }
+        None => match (&entry.trouble, listing.path_of(entry)) {
+            (Some(reason), _) => Verdict::Unverified(reason.clone()),
+            (None, None) => Verdict::Unverified(Unverified::ImpossibleName),
+            (None, Some(path)) => judge_unread(entry, &path),
+        },
     }
 }
 
-fn judge_digests(entry: &Listed, hashed: &Hashed) -> Verdict {
+/// Every recorded digest and the size against what was read. A difference is a difference whatever
+/// else could not be compared; without one, all must have been compared.
+fn judge_contents(entry: &Listed, hashed: &Hashed) -> Verdict {
     let pairs = entry.known().zip(&hashed.digests);
     let compared = pairs.clone().count();
-    if compared == 0 || compared != entry.digests.len() || compared != hashed.digests.len() {
-        return Verdict::Unverified(Unverified::UnknownAlgorithm);
-    }
-    let differences: Vec<Difference> = pairs
+    let mut differences: Vec<Difference> = pairs
         .filter(|(expected, actual)| expected != actual)
-        .map(|(&expected, &actual)| Difference { expected, actual })
+        .map(|(&expected, &actual)| Difference::Digest { expected, actual })
         .collect();
     let size = hashed.size;
-    if differences.is_empty() {
-        Verdict::Ok { size }
-    } else {
+    if let Some(expected) = entry.size().filter(|expected| *expected != size) {
+        differences.insert(
+            0,
+            Difference::Size {
+                expected,
+                actual: size,
+            },
+        );
+    } else if !differences.is_empty() && is_untouched(entry, hashed) {
+        return Verdict::Corrupt { differences, size };
+    }
+    if !differences.is_empty() {
         Verdict::Changed { differences, size }
+    } else if let Some(name) = entry.unsupported() {
+        Verdict::Unverified(Unverified::UnsupportedAlgorithm(name.into()))
+    } else if compared == 0 || compared != entry.digests.len() || compared != hashed.digests.len() {
+        Verdict::Unverified(Unverified::UnknownAlgorithm)
+    } else {
+        Verdict::Ok { size }
+    }
+}
+
+/// Whether size and modification time are recorded and as recorded, so that nobody seems to have
+/// written to the file.
+fn is_untouched(entry: &Listed, hashed: &Hashed) -> bool {
+    let now = hashed.modified.and_then(Timestamp::from_system);
+    let same_time = entry
+        .modified()
+        .zip(now)
+        .is_some_and(|(recorded, now)| recorded.agrees_with(now));
+    same_time && entry.size() == Some(hashed.size)
+}
+
+/// What needs no reading: folders, links and devices, and files with no digest that can be computed.
+fn judge_unread(entry: &Listed, path: &Path) -> Verdict {
+    let failed = |error| FileError::new(Operation::Stat, path, error);
+    let metadata = match path.symlink_metadata().map_err(failed) {
+        Ok(metadata) => metadata,
+        Err(error) if is_missing(&error) => return Verdict::Missing,
+        Err(error) => return Verdict::Unreadable(error),
+    };
+    let expected = match entry.kind() {
+        Kind::File => {
+            return Verdict::Unverified(match entry.unsupported() {
+                Some(name) => Unverified::UnsupportedAlgorithm(name.into()),
+                None => Unverified::UnknownAlgorithm,
+            });
+        }
+        Kind::Directory => "folder",
+        Kind::Link(_) => "symbolic link",
+        Kind::Special => "device, socket or pipe",
+    };
+    let actual = kind_of(metadata.file_type());
+    if expected != actual {
+        let differences = vec![Difference::Kind { expected, actual }];
+        return Verdict::Changed {
+            differences,
+            size: 0,
+        };
+    }
+    match entry.kind() {
+        Kind::Link(Some(target)) => judge_link(target, path),
+        _ => Verdict::Ok { size: 0 },
+    }
+}
+
+fn judge_link(expected: &RelPath, path: &Path) -> Verdict {
+    match std::fs::read_link(path) {
+        Ok(target) => {
+            let actual = RelPath::from_path(&target);
+            if actual == *expected {
+                return Verdict::Ok { size: 0 };
+            }
+            let expected = expected.clone();
+            let differences = vec![Difference::Target { expected, actual }];
+            Verdict::Changed {
+                differences,
+                size: 0,
+            }
+        }
+        Err(error) => Verdict::Unreadable(FileError::new(Operation::Read, path, error)),
+    }
+}
+
+fn kind_of(file_type: FileType) -> &'static str {
+    if file_type.is_file() {
+        "file"
+    } else if file_type.is_dir() {
+        "folder"
+    } else if file_type.is_symlink() {
+        "symbolic link"
+    } else {
+        "device, socket or pipe"
     }
 }
 

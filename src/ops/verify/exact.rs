@@ -12,9 +12,9 @@ use crate::event::{Event, Sink, Verdict};
 use crate::relpath::RelPath;
 use crate::walk::{self, Found, FoundKind, Input, Root};
 
-use super::VerifyOptions;
 use super::base::{BaseReason, PlacedBase};
 use super::listing::{Listed, Listing};
+use super::{ExactScope, VerifyOptions};
 
 /// Walks every base and tells `sink` of the entries in `missing` (as missing or moved, in the order
 /// of the lists) and of the files that are not listed (in the order of the walk).
@@ -26,11 +26,12 @@ pub(super) fn search(
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
     let bases: Vec<PlacedBase> = listing.bases().into_iter().map(PlacedBase::new).collect();
+    let scopes = scopes(listing, options);
     // Bases may overlap: what one list names is not new to another, and is met more than once.
     let mut known = places(listing, &bases);
     let mut strays = Vec::new();
-    for base in &bases {
-        strays.extend(strays_under(base, &mut known, options, engine)?);
+    for (base, scope) in &scopes {
+        strays.extend(strays_under(base, scope, &mut known, options, engine)?);
     }
     let wanted = Wanted::new(listing, missing);
     let strays = wanted.hash_strays(strays, engine)?;
@@ -86,20 +87,41 @@ fn places(listing: &Listing, bases: &[PlacedBase]) -> HashSet<PathBuf> {
     listing.entries.iter().filter_map(place).collect()
 }
 
+/// Every base that is to hold nothing but listed files, and where in it.
+fn scopes(listing: &Listing, options: &VerifyOptions) -> Vec<(PlacedBase, ExactScope)> {
+    let mut scopes: Vec<(PlacedBase, ExactScope)> = Vec::new();
+    for source in &listing.sources {
+        let base = || PlacedBase::new(source.base.clone());
+        if let Some(scope) = &source.exact {
+            scopes.push((base(), scope.clone()));
+        } else if options.exact && scopes.iter().all(|(placed, _)| placed.base != source.base) {
+            scopes.push((base(), ExactScope::default()));
+        }
+    }
+    scopes
+}
+
 /// What is found under a base at a place that is not known yet, and then is.
 fn strays_under(
     placed: &PlacedBase,
+    scope: &ExactScope,
     known: &mut HashSet<PathBuf>,
     options: &VerifyOptions,
     engine: &engine::Options,
 ) -> Result<Vec<Stray>, Error> {
     let base = &placed.base;
+    let below = scope.below.to_path().unwrap_or_default();
+    let folder = base.folder.join(&below);
     let root = match base.reason {
-        BaseReason::CommonFolder => Root::as_typed(&base.folder),
-        _ => Root::relative(&base.folder),
+        BaseReason::CommonFolder => Root::as_typed(&folder),
+        _ => Root {
+            name: scope.below.clone(),
+            ..Root::relative(&folder)
+        },
     };
     let walk_options = walk::Options {
         leave_out: options.leave_out.clone(),
+        filter: scope.filter.clone(),
         ..walk::Options::default()
     };
     let mut strays = Vec::new();

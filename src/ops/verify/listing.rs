@@ -1,17 +1,21 @@
 //! Everything that the lists claim, one entry for each file.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Sink, Unverified};
-use crate::manifest::{Claim, ClaimedDigest, Content, Hints, OpenError, Reader};
+use crate::manifest::{
+    Claim, ClaimedDigest, Content, Format, Hints, Kind, OpenError, Reader, Record,
+};
 use crate::relpath::RelPath;
+use crate::timestamp::Modified;
 
 use super::base::BaseReason;
 use super::base::PlacedBase;
-use super::{Base, List, Relocation, VerifyOptions};
+use super::{Base, ExactScope, List, ListInput, Package, Relocation, VerifyOptions};
 
 /// All lists, read.
 #[derive(Debug)]
@@ -30,6 +34,10 @@ pub(super) struct ListSource {
     pub(super) base: Base,
     /// Entries that stand in it, those joined with an entry of another list included.
     pub(super) entries: u64,
+    /// Whether no name of it may lead out of the base.
+    confined: bool,
+    /// Where every file must be listed, whatever the options say.
+    pub(super) exact: Option<ExactScope>,
 }
 
 /// What the lists claim of one file.
@@ -44,6 +52,17 @@ pub(super) struct Listed {
     pub(super) digests: Vec<ClaimedDigest>,
     /// Why it cannot be compared, if so.
     pub(super) trouble: Option<Unverified>,
+    /// What few formats say. Boxed, since a million entries are kept.
+    extras: Option<Box<Extras>>,
+}
+
+/// What an entry says beside digests.
+#[derive(Clone, Debug)]
+struct Extras {
+    size: Option<u64>,
+    modified: Option<Modified>,
+    kind: Kind,
+    other_name: Option<RelPath>,
 }
 
 impl Listed {
@@ -52,11 +71,36 @@ impl Listed {
         self.relocated.as_ref().unwrap_or(&self.name)
     }
 
+    /// The size that it must have, in bytes.
+    pub(super) fn size(&self) -> Option<u64> {
+        self.extras.as_ref()?.size
+    }
+
+    /// When it was last modified before it was hashed.
+    pub(super) fn modified(&self) -> Option<Modified> {
+        self.extras.as_ref()?.modified
+    }
+
+    /// What must stand there.
+    pub(super) fn kind(&self) -> &Kind {
+        self.extras
+            .as_ref()
+            .map_or(&Kind::File, |extras| &extras.kind)
+    }
+
+    /// The algorithm of a digest that cannot be computed.
+    pub(super) fn unsupported(&self) -> Option<&str> {
+        self.digests.iter().find_map(|digest| match digest {
+            ClaimedDigest::Unsupported(name) => Some(&**name),
+            _ => None,
+        })
+    }
+
     /// The digests whose algorithm is known, which is all of them once algorithms are settled.
     pub(super) fn known(&self) -> impl Iterator<Item = &Digest> + Clone {
         self.digests.iter().filter_map(|digest| match digest {
             ClaimedDigest::Known(digest) => Some(digest),
-            ClaimedDigest::OneOf { .. } => None,
+            ClaimedDigest::OneOf { .. } | ClaimedDigest::Unsupported(_) => None,
         })
     }
 }
@@ -87,83 +131,221 @@ impl Listing {
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
         let List { name, path, input } = list;
-        let failed = |error| FileError::new(Operation::Read, shown(path.as_deref()), error);
-        let first = self.entries.len();
-        let source = u32::try_from(self.sources.len()).unwrap_or(u32::MAX);
-        let hints = Hints {
-            list_name: path.clone(),
-            algorithm: options.algorithm,
-            format: options.format,
+        let mut source = ListSource {
+            name,
+            base: Base::current_folder(),
+            entries: 0,
+            confined: false,
+            exact: None,
         };
-        let reader = Reader::new(input, &hints).map_err(|reason| match reason {
-            OpenError::Read(error) => Error::File(failed(error)),
-            other => Error::NoManifest {
-                path: shown(path.as_deref()),
-                reason: other.into(),
-            },
-        })?;
-        for record in reader {
-            let record = record.map_err(failed)?;
-            match record.content {
-                Content::Claim(claim) => self.push(claim, source, &options.relocation),
-                Content::Gap { name, .. } => self.push_gap(name, source, &options.relocation),
-                Content::Malformed(reason) => {
-                    let event = Event::Line {
-                        manifest: &name,
-                        line: record.line,
-                        reason: &reason,
-                    };
-                    sink.event(event).map_err(Error::Output)?;
-                }
+        let first = self.entries.len();
+        match input {
+            ListInput::Stream(stream) => {
+                self.read_stream(stream, path.as_deref(), &mut source, options, sink)?;
+            }
+            ListInput::Package(package) => {
+                self.read_package(package, &mut source, options, sink)?;
             }
         }
-        let targets = self.entries[first..].iter().map(Listed::target);
-        let base = options.base.resolve(path.as_deref(), &targets);
-        if base.reason == BaseReason::CurrentFolder && path.is_some() {
-            let note = Note::CurrentFolder {
-                manifest: name.clone(),
-            };
-            sink.event(Event::Note(&note)).map_err(Error::Output)?;
+        source.entries = (self.entries.len() - first) as u64;
+        if source.confined {
+            self.confine(first, &source.base);
         }
-        let entries = (self.entries.len() - first) as u64;
-        self.sources.push(ListSource {
-            name,
-            base,
-            entries,
-        });
+        self.spell_otherwise(first, &source, sink)?;
+        self.sources.push(source);
         Ok(())
     }
 
-    fn push(&mut self, claim: Claim, source: u32, relocation: &Relocation) {
-        let Claim { name, digest } = claim;
-        self.push_entry(name, source, relocation, vec![digest], None);
-    }
-
-    fn push_gap(&mut self, name: RelPath, source: u32, relocation: &Relocation) {
-        self.push_entry(name, source, relocation, Vec::new(), Some(Unverified::Gap));
-    }
-
-    fn push_entry(
+    fn read_stream(
         &mut self,
-        name: RelPath,
-        source: u32,
-        relocation: &Relocation,
-        digests: Vec<ClaimedDigest>,
-        trouble: Option<Unverified>,
-    ) {
+        stream: Box<dyn Read>,
+        path: Option<&Path>,
+        source: &mut ListSource,
+        options: &VerifyOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Error> {
+        let failed = |error| FileError::new(Operation::Read, shown(path), error);
+        let first = self.entries.len();
+        let hints = Hints {
+            list_name: path.map(Path::to_owned),
+            algorithm: options.algorithm,
+            format: options.format,
+        };
+        let mut reader = Reader::new(stream, &hints).map_err(|reason| match reason {
+            OpenError::Read(error) => Error::File(failed(error)),
+            other => Error::NoManifest {
+                path: shown(path),
+                reason: other.into(),
+            },
+        })?;
+        let mut recorded = None;
+        for record in reader.by_ref() {
+            let record = record.map_err(failed)?;
+            if let Content::Header(header) = &record.content {
+                recorded.clone_from(&header.base);
+            }
+            self.take(record, &source.name, options, sink)?;
+        }
+        let taken = Event::Taken {
+            manifest: &source.name,
+            evidence: &reader.evidence(),
+        };
+        sink.event(taken).map_err(Error::Output)?;
+        let names = self.entries[first..].iter().flat_map(Listed::spellings);
+        source.base = options.base.resolve(path, recorded.as_ref(), &names);
+        source.confined = reader.format() == Format::Jsonl;
+        if source.base.reason == BaseReason::CurrentFolder && path.is_some() {
+            let manifest = source.name.clone();
+            let note = Note::CurrentFolder { manifest };
+            sink.event(Event::Note(&note)).map_err(Error::Output)?;
+        }
+        Ok(())
+    }
+
+    fn read_package(
+        &mut self,
+        package: Package,
+        source: &mut ListSource,
+        options: &VerifyOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Error> {
+        for part in package.parts {
+            for record in part.records {
+                self.take(record, &part.name, options, sink)?;
+            }
+        }
+        source.base = Base {
+            folder: package.folder,
+            reason: BaseReason::Package,
+        };
+        source.confined = true;
+        source.exact = package.exact;
+        Ok(())
+    }
+
+    /// Takes one record of the list that is being read.
+    fn take(
+        &mut self,
+        record: Record,
+        manifest: &RelPath,
+        options: &VerifyOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Error> {
+        let line = record.line;
+        match record.content {
+            Content::Claim(claim) => self.push(claim, &options.relocation),
+            Content::Gap { name, .. } => {
+                self.push_entry(
+                    Claim::bare(name),
+                    &options.relocation,
+                    Some(Unverified::Gap),
+                );
+            }
+            Content::Header(_) => {}
+            Content::Malformed(reason) => {
+                let reason = &reason;
+                let event = Event::Line {
+                    manifest,
+                    line,
+                    reason,
+                };
+                sink.event(event).map_err(Error::Output)?;
+            }
+            Content::Remark(remark) => {
+                let manifest = manifest.clone();
+                let note = Note::Remark {
+                    manifest,
+                    line,
+                    remark,
+                };
+                sink.event(Event::Note(&note)).map_err(Error::Output)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, claim: Claim, relocation: &Relocation) {
+        let nothing = claim.kind == Kind::File && claim.digests.is_empty();
+        let trouble = nothing.then_some(Unverified::NoDigest);
+        self.push_entry(claim, relocation, trouble);
+    }
+
+    fn push_entry(&mut self, claim: Claim, relocation: &Relocation, trouble: Option<Unverified>) {
+        let Claim {
+            name,
+            other_name,
+            digests,
+            size,
+            modified,
+            kind,
+        } = claim;
         let reads_itself = self.reads_stdin && name.as_bytes() == b"-";
         let trouble = trouble.or(reads_itself.then_some(Unverified::StandardInput));
         let (relocated, trouble) = match relocation.apply(&name) {
             Ok(relocated) => (relocated, trouble),
             Err(reason) => (None, Some(reason)),
         };
+        // The other spelling is relocated as the first one is, or it leads nowhere.
+        let other_name = other_name.and_then(|other| match relocation.apply(&other) {
+            Ok(relocated) => Some(relocated.unwrap_or(other)),
+            Err(_) => None,
+        });
+        let plain = size.is_none() && modified.is_none() && other_name.is_none();
+        let extras = (!plain || kind != Kind::File).then(|| {
+            Box::new(Extras {
+                size,
+                modified,
+                kind,
+                other_name,
+            })
+        });
         self.entries.push(Listed {
             name,
             relocated,
-            source,
+            source: u32::try_from(self.sources.len()).unwrap_or(u32::MAX),
             digests,
             trouble,
+            extras,
         });
+    }
+
+    /// Refuses the entries from `first` on that lead out of their base.
+    fn confine(&mut self, first: usize, base: &Base) {
+        let placed = PlacedBase::new(base.clone());
+        for entry in &mut self.entries[first..] {
+            if entry.target().is_absolute() || placed.is_left_by(entry.target()) {
+                entry.trouble = Some(Unverified::OutsideBase);
+            }
+        }
+    }
+
+    /// Takes the other spelling of a name where only that leads to a file.
+    fn spell_otherwise(
+        &mut self,
+        first: usize,
+        source: &ListSource,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Error> {
+        let mut names = 0;
+        for entry in &mut self.entries[first..] {
+            let Some(extras) = &mut entry.extras else {
+                continue;
+            };
+            let Some(other) = extras.other_name.take() else {
+                continue;
+            };
+            let target = entry.relocated.as_ref().unwrap_or(&entry.name);
+            if !source.base.holds(target) && source.base.holds(&other) {
+                entry.relocated = Some(other);
+                names += 1;
+            }
+        }
+        if names > 0 {
+            let manifest = source.name.clone();
+            let note = Note::OtherSpelling { manifest, names };
+            sink.event(Event::Note(&note)).map_err(Error::Output)?;
+        }
+        Ok(())
     }
 
     /// The bases of all lists, each once.
@@ -210,9 +392,10 @@ impl Listing {
         for &index in &order {
             let index = index as usize;
             if taken[index] {
-                let later = std::mem::take(&mut self.entries[index].digests);
-                let trouble = self.entries[index].trouble.take();
-                self.entries[keeper].absorb(later, trouble);
+                let later = &mut self.entries[index];
+                let digests = std::mem::take(&mut later.digests);
+                let (trouble, extras) = (later.trouble.take(), later.extras.take());
+                self.entries[keeper].absorb(digests, trouble, extras);
             } else {
                 keeper = index;
             }
@@ -253,7 +436,12 @@ impl Listing {
 
 impl Listed {
     /// Takes over what a later line says of the same file.
-    fn absorb(&mut self, digests: Vec<ClaimedDigest>, trouble: Option<Unverified>) {
+    fn absorb(
+        &mut self,
+        digests: Vec<ClaimedDigest>,
+        trouble: Option<Unverified>,
+        extras: Option<Box<Extras>>,
+    ) {
         // Contradicted once is enough; a list of nothing but contradictions must not cost more.
         if matches!(self.trouble, Some(Unverified::Contradiction(_))) {
             return;
@@ -272,6 +460,29 @@ impl Listed {
             }
         }
         self.trouble = self.trouble.take().or(trouble);
+        let Some(later) = extras else { return };
+        match &mut self.extras {
+            None => self.extras = Some(later),
+            Some(extras) if extras.kind != later.kind => {
+                self.trouble = Some(Unverified::ContradictoryField("type"));
+            }
+            Some(extras) => match (extras.size, later.size) {
+                (Some(first), Some(second)) if first != second => {
+                    self.trouble = Some(Unverified::ContradictoryField("size"));
+                }
+                (None, size) => extras.size = size,
+                _ => {}
+            },
+        }
+    }
+
+    /// Every spelling of the name that may lead to the file.
+    fn spellings(&self) -> impl Iterator<Item = &RelPath> + Clone {
+        let other = self
+            .extras
+            .as_ref()
+            .and_then(|extras| extras.other_name.as_ref());
+        std::iter::once(self.target()).chain(other)
     }
 
     /// The algorithms to compute, in the order of the digests.

@@ -17,22 +17,69 @@ use crate::algorithm::Algorithm;
 use crate::engine;
 use crate::error::Error;
 use crate::event::{Event, Note, Sink};
-use crate::manifest::Format;
+use crate::manifest::{Format, Record};
 use crate::relpath::RelPath;
-use crate::walk::LeaveOut;
+use crate::walk::{Filter, LeaveOut};
 
 pub use base::{Base, BaseChoice};
 use compare::Compared;
 use listing::Listing;
 
 /// A list to verify.
+#[derive(Debug)]
 pub struct List {
     /// Its name for reports.
     pub name: RelPath,
     /// Its path, whose name and folder are evidence; `None` for standard input.
     pub path: Option<PathBuf>,
     /// Its contents.
-    pub input: Box<dyn Read>,
+    pub input: ListInput,
+}
+
+/// Where the entries of a list come from.
+pub enum ListInput {
+    /// Bytes, in whatever format they are.
+    Stream(Box<dyn Read>),
+    /// A folder that holds its own manifests, already read.
+    Package(Package),
+}
+
+impl Debug for ListInput {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stream(_) => f.write_str("Stream"),
+            Self::Package(package) => f.debug_tuple("Package").field(package).finish(),
+        }
+    }
+}
+
+/// A folder that is verified as a whole, by manifests that lie in it. No name may lead out of it.
+#[derive(Clone, Debug)]
+pub struct Package {
+    /// The folder that names are relative to.
+    pub folder: PathBuf,
+    /// The manifests, with what stands in them.
+    pub parts: Vec<Part>,
+    /// Where in it every file must be listed.
+    pub exact: Option<ExactScope>,
+}
+
+/// One manifest of a package.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its name, for reports.
+    pub name: RelPath,
+    /// What stands in it.
+    pub records: Vec<Record>,
+}
+
+/// Where every file must be listed.
+#[derive(Clone, Debug, Default)]
+pub struct ExactScope {
+    /// A folder in the package; empty for all of it.
+    pub below: RelPath,
+    /// What need not be listed.
+    pub filter: Filter,
 }
 
 /// How listed names lead to files elsewhere.
@@ -42,14 +89,6 @@ pub struct Relocation {
     pub strip: usize,
     /// Leading components to replace; the first pair that fits is used.
     pub map: Vec<(RelPath, RelPath)>,
-}
-
-impl Debug for List {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("List")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
 }
 
 /// What is asked of a verification.
@@ -134,7 +173,8 @@ pub fn verify(
         ..Verified::default()
     };
     let compared = compare::compare(&listing, options, engine, sink, &mut verified)?;
-    if let (true, Compared::Missing(missing)) = (options.exact, compared) {
+    let exact = options.exact || listing.sources.iter().any(|source| source.exact.is_some());
+    if let (true, Compared::Missing(missing)) = (exact, compared) {
         exact::search(&listing, missing, options, engine, sink)?;
     }
     Ok(verified)

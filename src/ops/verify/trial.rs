@@ -211,6 +211,6 @@ fn claims(claimed: &ClaimedDigest, digest: &Digest) -> bool {
         ClaimedDigest::OneOf { bytes, candidates } => {
             candidates.contains(&digest.algorithm()) && **bytes == *digest.as_bytes()
         }
-        ClaimedDigest::Known(_) => false,
+        ClaimedDigest::Known(_) | ClaimedDigest::Unsupported(_) => false,
     }
 }

@@ -1,21 +1,22 @@
-//! One line of a plain list to its content.
+//! Plain lists: untagged lines, tagged lines, or both.
 //!
 //! Each line is read by one grammar: tagged if all of it has that shape and its first word is a known
 //! tag, else untagged. No word is both a tag and a digest, so the choice never depends on names.
 
 use std::borrow::Cow;
 
-use super::evidence::{self, AlgorithmEvidence};
+use super::decoder::{self, Context, Records};
+use super::evidence::{self, AlgorithmEvidence, AlgorithmSource};
 use super::gnu::{Digits, Spacing, Untagged};
 use super::lines::{Terminator, skip_blanks};
-use super::{Claim, ClaimedDigest, Content, Malformed};
+use super::{Claim, ClaimedDigest, Content, Format, Malformed};
 use super::{bsd, escape, gap, gnu};
 use crate::algorithm::Algorithm;
 use crate::relpath::RelPath;
 
 /// Which shapes of lines a list may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Grammar {
+pub(super) enum Shapes {
     /// Only `DIGEST  NAME`.
     Untagged,
     /// Only `TAG (NAME) = DIGEST`.
@@ -34,8 +35,8 @@ pub(super) enum Shape<'a> {
 }
 
 /// Finds the shape of a line that has lost leading blanks and backslash.
-pub(super) fn shape(text: &[u8], grammar: Grammar) -> Result<Shape<'_>, Malformed> {
-    let tagged = bsd::split(text).filter(|_| grammar != Grammar::Untagged);
+pub(super) fn shape(text: &[u8], shapes: Shapes) -> Result<Shape<'_>, Malformed> {
+    let tagged = bsd::split(text).filter(|_| shapes != Shapes::Untagged);
     if let Some(tagged) = tagged {
         if let Some(algorithm) = algorithm_of(tagged.tag) {
             return Ok(Shape::Tagged(tagged, algorithm));
@@ -46,7 +47,7 @@ pub(super) fn shape(text: &[u8], grammar: Grammar) -> Result<Shape<'_>, Malforme
         }
     }
     gnu::split(text)
-        .filter(|_| grammar != Grammar::Tagged)
+        .filter(|_| shapes != Shapes::Tagged)
         .map(Shape::Untagged)
         .ok_or(Malformed::NoShape)
 }
@@ -82,28 +83,43 @@ pub(super) fn comment(line: &[u8], terminator: Terminator) -> Option<&[u8]> {
 /// Reads lines one after the other, remembering what the earlier ones settled for the later.
 #[derive(Debug)]
 pub(super) struct Parser {
-    pub(super) terminator: Terminator,
-    pub(super) grammar: Grammar,
-    pub(super) algorithms: AlgorithmEvidence,
+    terminator: Terminator,
+    shapes: Shapes,
+    algorithms: AlgorithmEvidence,
     spacing: Option<Spacing>,
 }
 
-impl Parser {
-    pub(super) fn new(
-        terminator: Terminator,
-        grammar: Grammar,
-        algorithms: AlgorithmEvidence,
-    ) -> Self {
-        Self {
-            terminator,
-            grammar,
-            algorithms,
-            spacing: None,
+/// The grammar of one of the plain formats; it takes the lines of the others too, unless the user
+/// asked for the format.
+pub(super) fn grammar(format: Format, context: &Context) -> Box<dyn decoder::Grammar> {
+    let shapes = match format {
+        _ if !context.asked => Shapes::Mixed,
+        Format::Bsd => Shapes::Tagged,
+        _ => Shapes::Untagged,
+    };
+    Box::new(Parser {
+        terminator: context.terminator,
+        shapes,
+        algorithms: context.algorithms,
+        spacing: None,
+    })
+}
+
+impl decoder::Grammar for Parser {
+    fn line(&mut self, number: u64, text: &[u8], records: &mut Records) {
+        if let Some(content) = self.content(text) {
+            records.push(number, content);
         }
     }
 
+    fn algorithm_source(&self) -> AlgorithmSource {
+        self.algorithms.source()
+    }
+}
+
+impl Parser {
     /// What stands in a line; `None` for comments and empty lines.
-    pub(super) fn content(&mut self, line: &[u8]) -> Option<Content> {
+    fn content(&mut self, line: &[u8]) -> Option<Content> {
         if line.is_empty() && self.terminator == Terminator::Line {
             return None;
         }
@@ -123,17 +139,15 @@ impl Parser {
 
     fn claim(&mut self, line: &[u8]) -> Result<Claim, Malformed> {
         let (text, escaped) = unwrap_line(line, self.terminator);
-        match shape(text, self.grammar)? {
-            Shape::Tagged(line, algorithm) => Ok(Claim {
-                digest: self.algorithms.tagged(algorithm, &line.digits())?,
-                name: name(line.name, escaped)?,
-            }),
+        match shape(text, self.shapes)? {
+            Shape::Tagged(line, algorithm) => {
+                let digest = self.algorithms.tagged(algorithm, &line.digits())?;
+                Ok(claim(name(line.name, escaped)?, digest, escaped))
+            }
             Shape::Untagged(line) => {
                 let (bytes, spacing) = line.name(self.spacing)?;
-                let claim = Claim {
-                    digest: self.untagged_digest(line.digits)?,
-                    name: name(bytes, escaped)?,
-                };
+                let digest = self.untagged_digest(line.digits)?;
+                let claim = claim(name(bytes, escaped)?, digest, escaped);
                 self.spacing = Some(spacing);
                 Ok(claim)
             }
@@ -145,6 +159,15 @@ impl Parser {
             Digits::Plain(digits) => self.algorithms.untagged(digits),
             Digits::Xxh3(digits) => self.algorithms.tagged(Algorithm::Xxh3, digits),
         }
+    }
+}
+
+fn claim(name: RelPath, digest: ClaimedDigest, escaped: bool) -> Claim {
+    let claim = Claim::new(name, digest);
+    if escaped {
+        claim
+    } else {
+        claim.maybe_from_windows()
     }
 }
 

@@ -1,0 +1,12 @@
+//! To be written.
+
+use super::decoder::{Context, Grammar};
+use super::detect::Sample;
+
+pub(super) fn grammar(_context: &Context) -> Box<dyn Grammar> {
+    Box::new(super::unwritten::Unwritten)
+}
+
+pub(super) fn begins(_sample: Sample<'_>) -> bool {
+    false
+}

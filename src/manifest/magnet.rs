@@ -1,0 +1,17 @@
+//! To be written.
+
+use super::decoder::{Context, Grammar};
+use super::encoder::{Encoder, Setup};
+use super::writer::WriterError;
+
+pub(super) fn grammar(_context: &Context) -> Box<dyn Grammar> {
+    Box::new(super::unwritten::Unwritten)
+}
+
+pub(super) fn is_entry(_line: &[u8]) -> bool {
+    false
+}
+
+pub(super) fn encoder(_setup: Setup) -> Result<Box<dyn Encoder>, WriterError> {
+    Err(WriterError::NoAlgorithm)
+}

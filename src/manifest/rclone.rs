@@ -1,0 +1,12 @@
+//! To be written.
+
+use super::decoder::{Context, Decoder, Text};
+use super::detect::Sample;
+
+pub(super) fn decoder<'r>(_text: Text<'r>, _context: Context) -> Box<dyn Decoder + 'r> {
+    Box::new(super::unwritten::Unwritten)
+}
+
+pub(super) fn begins(_sample: Sample<'_>) -> bool {
+    false
+}

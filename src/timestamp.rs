@@ -1,0 +1,189 @@
+//! Moments of a file system's clock: as manifests record them, and how exactly they do.
+
+use std::fmt::{self, Display, Formatter};
+use std::time::SystemTime;
+
+use jiff::fmt::temporal::DateTimePrinter;
+
+/// A moment in UTC, to the nanosecond.
+///
+/// `Display` is RFC 3339 with all nine digits: `2026-01-02T03:04:05.123456789Z`.
+///
+/// # Examples
+///
+/// ```
+/// use multisum::timestamp::Timestamp;
+/// let moment = Timestamp::new(1_704_164_645, 678_901_234).ok_or("range")?;
+/// assert_eq!(moment.to_string(), "2024-01-02T03:04:05.678901234Z");
+/// assert_eq!(moment.to_seconds(), "2024-01-02T03:04:05Z");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(jiff::Timestamp);
+
+impl Timestamp {
+    /// The moment so many seconds and nanoseconds after 1970 began; `None` outside the years -9999
+    /// to 9999, and for a billion nanoseconds or more.
+    pub fn new(seconds: i64, nanoseconds: u32) -> Option<Self> {
+        let nanoseconds = i32::try_from(nanoseconds).ok()?;
+        if nanoseconds >= 1_000_000_000 {
+            return None;
+        }
+        jiff::Timestamp::new(seconds, nanoseconds).ok().map(Self)
+    }
+
+    /// A moment of the system's clock, if it lies within the years that can be spelled.
+    pub fn from_system(time: SystemTime) -> Option<Self> {
+        jiff::Timestamp::try_from(time).ok().map(Self)
+    }
+
+    /// The present moment.
+    pub fn now() -> Self {
+        Self(jiff::Timestamp::now())
+    }
+
+    /// Whole seconds since 1970 began, rounded down.
+    pub fn seconds(self) -> i64 {
+        self.0
+            .as_nanosecond()
+            .div_euclid(NANOSECONDS)
+            .try_into()
+            .unwrap_or(i64::MIN)
+    }
+
+    /// Nanoseconds after [`seconds`](Self::seconds).
+    pub fn nanoseconds(self) -> u32 {
+        self.0
+            .as_nanosecond()
+            .rem_euclid(NANOSECONDS)
+            .try_into()
+            .unwrap_or(0)
+    }
+
+    /// RFC 3339 in UTC, cut to the second.
+    pub fn to_seconds(self) -> String {
+        let cut = Self::new(self.seconds(), 0).unwrap_or(self);
+        DateTimePrinter::new()
+            .precision(Some(0))
+            .timestamp_to_string(&cut.0)
+    }
+
+    /// The moment in the local time of this machine, as `strftime` spells it with `format`.
+    pub fn to_local(self, format: &str) -> String {
+        let local = self.0.to_zoned_datetime(jiff::tz::TimeZone::system());
+        local.strftime(format).to_string()
+    }
+}
+
+const NANOSECONDS: i128 = 1_000_000_000;
+
+impl Display for Timestamp {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.pad(
+            &DateTimePrinter::new()
+                .precision(Some(9))
+                .timestamp_to_string(&self.0),
+        )
+    }
+}
+
+/// A modification time as a manifest records it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Modified {
+    /// The moment, cut to what the manifest can spell.
+    pub time: Timestamp,
+    /// The step between two moments that the manifest can spell, in nanoseconds.
+    pub step_ns: u32,
+}
+
+impl Modified {
+    /// A moment recorded in full.
+    pub fn exactly(time: Timestamp) -> Self {
+        Self { time, step_ns: 1 }
+    }
+
+    /// A moment of which only the seconds are recorded.
+    pub fn to_the_second(time: Timestamp) -> Self {
+        Self {
+            time,
+            step_ns: 1_000_000_000,
+        }
+    }
+
+    /// Reads RFC 3339, with an offset; the digits after the second tell the step.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use multisum::timestamp::Modified;
+    /// let modified = Modified::parse("2026-11-30T12:02:31.5+02:00").ok_or("spelling")?;
+    /// assert_eq!(modified.time.to_string(), "2026-11-30T10:02:31.500000000Z");
+    /// assert_eq!(modified.step_ns, 100_000_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn parse(text: &str) -> Option<Self> {
+        let time: jiff::Timestamp = text.parse().ok()?;
+        let digits = text.split_once(['.', ',']).map_or(0, |(_, fraction)| {
+            fraction.bytes().take_while(u8::is_ascii_digit).count()
+        });
+        let digits = u32::try_from(digits.min(9)).ok()?;
+        Some(Self {
+            time: Timestamp(time),
+            step_ns: 10_u32.pow(9 - digits),
+        })
+    }
+
+    /// Whether a file with that time may be the recorded one: equal at the recorded step.
+    pub fn agrees_with(&self, time: Timestamp) -> bool {
+        let step = i128::from(self.step_ns.max(1));
+        let steps = |time: Timestamp| time.0.as_nanosecond().div_euclid(step);
+        steps(self.time) == steps(time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_before_1970_count_their_nanoseconds_upwards() {
+        let moment = Timestamp::new(-2, 500_000_000).unwrap();
+        assert_eq!((moment.seconds(), moment.nanoseconds()), (-2, 500_000_000));
+        assert_eq!(moment.to_string(), "1969-12-31T23:59:58.500000000Z");
+        assert_eq!(moment.to_seconds(), "1969-12-31T23:59:58Z");
+    }
+
+    #[test]
+    fn what_cannot_be_spelled_is_no_moment() {
+        assert_eq!(Timestamp::new(0, 1_000_000_000), None);
+        assert_eq!(Timestamp::new(i64::MAX, 0), None);
+        for bad in [
+            "",
+            "2026-01-02",
+            "2026-01-02T03:04:05",
+            "yesterday",
+            "2026-13-02T03:04:05Z",
+        ] {
+            assert_eq!(Modified::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_are_compared_as_exactly_as_they_are_recorded() {
+        let file = Timestamp::new(1_704_164_645, 678_901_234).unwrap();
+        for (text, agrees) in [
+            ("2024-01-02T03:04:05Z", true),
+            ("2024-01-02T03:04:06Z", false),
+            ("2024-01-02T03:04:05.67Z", true),
+            ("2024-01-02T03:04:05.68Z", false),
+            ("2024-01-02T05:04:05.678901234+02:00", true),
+            ("2024-01-02T03:04:05.678901235Z", false),
+        ] {
+            assert_eq!(
+                Modified::parse(text).unwrap().agrees_with(file),
+                agrees,
+                "{text}"
+            );
+        }
+    }
+}

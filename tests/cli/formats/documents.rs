@@ -1,0 +1,1 @@
+//! JSON Lines, JSON, CSV, PowerShell, certutil, rclone, bills of materials.

@@ -1,0 +1,1 @@
+//! XML: DFXML, Media Hash Lists, FCIV.

@@ -1,0 +1,1 @@
+//! mtree, Gentoo, Debian, and what is signed or compressed.
