@@ -9,6 +9,7 @@ use std::time::Instant;
 use crate::engine::Totals;
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Severity, Sink};
+use crate::manifest::Evidence;
 use crate::ops::{self, BaseChoice, List, ListInput, Relocation, Verified, VerifyOptions};
 use crate::relpath::RelPath;
 use crate::report::{
@@ -39,6 +40,7 @@ pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Fail
         report: report(args, console, &progress),
         counts: Counts::default(),
         notes: Vec::new(),
+        manifests: Vec::new(),
         hide_lines: args.lenient && !args.warn,
     };
     let verified = ops::verify(lists, &options, &engine, &mut sink)?;
@@ -143,6 +145,7 @@ struct ReportSink {
     report: Box<dyn Report>,
     counts: Counts,
     notes: Vec<Note>,
+    manifests: Vec<(RelPath, Evidence)>,
     hide_lines: bool,
 }
 
@@ -151,7 +154,12 @@ impl Sink for ReportSink {
         self.counts.add(&event);
         match event {
             Event::Note(note) => self.notes.push(note.clone()),
-            Event::Line { .. } if self.hide_lines => return Ok(()),
+            Event::Taken { manifest, evidence } => {
+                self.manifests.push((manifest.clone(), *evidence));
+            }
+            Event::Line { reason, .. } if self.hide_lines && !reason.spoils_the_manifest() => {
+                return Ok(());
+            }
             _ => {}
         }
         self.report.event(&event)
@@ -176,6 +184,7 @@ impl ReportSink {
         }
         let code = ExitCode::from(severity);
         let mut summary = Summary::new(Command::Verify, self.counts, start.elapsed());
+        summary.manifests = self.manifests;
         summary.bases = verified
             .bases
             .iter()

@@ -48,6 +48,8 @@ pub struct Counts {
     hashed: u64,
     skipped: u64,
     malformed: u64,
+    /// A manifest is damaged as a whole.
+    spoiled: bool,
     bytes: u64,
 }
 
@@ -60,7 +62,10 @@ impl Counts {
                 self.add_bytes(hashed.size);
             }
             Event::Verdict { verdict, .. } => self.add_verdict(verdict),
-            Event::Line { .. } => self.malformed += 1,
+            Event::Line { reason, .. } => {
+                self.malformed += 1;
+                self.spoiled |= reason.spoils_the_manifest();
+            }
             Event::Skipped { .. } => self.skipped += 1,
             Event::Taken { .. } | Event::Note(_) => {}
         }
@@ -129,7 +134,7 @@ impl Counts {
     /// A run of `verify` in which nothing was verified is incomplete, whatever else holds.
     pub fn severity(&self, command: Command, malformed: MalformedLines) -> Severity {
         let idle = command == Command::Verify && self.nothing_verified();
-        let misread = self.malformed > 0 && malformed == MalformedLines::Fail;
+        let misread = self.spoiled || (self.malformed > 0 && malformed == MalformedLines::Fail);
         if idle || misread {
             return Severity::Incomplete;
         }

@@ -74,12 +74,8 @@ impl<W: Write> Report for JsonReport<W> {
             Event::Skipped { name, kind } => Object::new()
                 .name("path", name)
                 .field("skipped", kind.to_string()),
-            Event::Taken { manifest, evidence } => Object::new()
-                .name("manifest", manifest)
-                .field("format", evidence.format.to_string())
-                .field("evidence", evidence.to_string()),
-            // The notes are among the warnings of the summary.
-            Event::Note(_) => return Ok(()),
+            // What was taken for what is in the summary, and the notes are among its warnings.
+            Event::Taken { .. } | Event::Note(_) => return Ok(()),
         };
         object.write_line(&mut self.out)
     }
@@ -151,6 +147,15 @@ fn of_summary(summary: &Summary) -> Object {
         .field("malformed", counts.malformed())
         .field("bytes", counts.bytes())
         .field("seconds", seconds(summary.elapsed));
+    if !summary.manifests.is_empty() {
+        let all = summary.manifests.iter().map(|(manifest, evidence)| {
+            Object::new()
+                .name("path", manifest)
+                .field("format", evidence.format.to_string())
+                .field("evidence", evidence.to_string())
+        });
+        object = object.array("manifests", all);
+    }
     if let [first, ..] = summary.bases.as_slice() {
         object = object.name("base", first);
     }

@@ -7,6 +7,7 @@ use super::figures::{counted, grouped, rate, size, time};
 use super::{Command, Counts, Verbosity};
 use crate::algorithm::{Algorithm, Strength};
 use crate::event::{Note, OutcomeWord};
+use crate::manifest::Evidence;
 use crate::quote::OneLine;
 use crate::relpath::RelPath;
 
@@ -19,6 +20,8 @@ pub struct Summary {
     pub counts: Counts,
     /// Wall-clock time of the run.
     pub elapsed: Duration,
+    /// What each manifest was taken for, and why.
+    pub manifests: Vec<(RelPath, Evidence)>,
     /// The directories that names are relative to; none where that means nothing.
     pub bases: Vec<RelPath>,
     /// The algorithms that were computed or compared.
@@ -40,6 +43,7 @@ impl Summary {
             command,
             counts,
             elapsed,
+            manifests: Vec::new(),
             bases: Vec::new(),
             algorithms: Vec::new(),
             ignored: 0,
@@ -49,7 +53,8 @@ impl Summary {
         }
     }
 
-    /// Writes the summary as prose: one line of figures, then one line for each warning and note.
+    /// Writes the summary as prose: with [`Verbosity::Verbose`] one line for each manifest, then one
+    /// line of figures, then one line for each warning and note.
     ///
     /// With [`Verbosity::Quiet`] only warnings and notes are written, with [`Verbosity::Status`]
     /// nothing. Sizes are decimal: 1 kB is 1000 bytes.
@@ -62,6 +67,11 @@ impl Summary {
     /// The number before `files` is of those that were read to their end (and, by `verify`,
     /// compared): a missing file was not verified.
     pub fn write_text(&self, out: &mut impl Write, verbosity: Verbosity) -> io::Result<()> {
+        if verbosity >= Verbosity::Verbose {
+            for (manifest, evidence) in &self.manifests {
+                writeln!(out, "{}", OneLine(format!("{manifest}: {evidence}")))?;
+            }
+        }
         if verbosity >= Verbosity::Normal {
             writeln!(out, "{}", self.figures())?;
         }

@@ -136,10 +136,8 @@ impl<W: Write, E: Write> Report for TextReport<W, E> {
                 let details = format!("  ({kind})");
                 self.file(Verbosity::Verbose, "skipped", Paint::Yellow, name, &details)
             }
-            Event::Taken { manifest, evidence } => {
-                self.line(Verbosity::Verbose, format_args!("{manifest}: {evidence}"))
-            }
-            Event::Note(_) => Ok(()),
+            // Both are in the summary.
+            Event::Taken { .. } | Event::Note(_) => Ok(()),
         }
     }
 
