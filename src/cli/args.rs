@@ -27,6 +27,8 @@ pub(super) enum Command {
     Hash(HashArgs),
     /// Prove the files that manifests list.
     Verify(VerifyArgs),
+    /// Rewrite a manifest in another format; no listed file is read.
+    Convert(ConvertArgs),
     /// Measure the speed of every algorithm on this machine.
     Bench(BenchArgs),
 }
@@ -257,6 +259,56 @@ pub(super) struct VerifyArgs {
     pub(super) machine: MachineArgs,
     #[command(flatten)]
     pub(super) report: ReportArgs,
+}
+
+const CONVERT_EXAMPLES: &str = "\
+Examples:
+  multisum convert SHA256SUMS -o tree.jsonl        the format by the name of the output
+  multisum convert -f bsd tree.hashdeep            to standard output
+  multisum convert --lossy tree.jsonl -o MD5SUMS   the md5 digests alone";
+
+#[derive(Debug, Args)]
+#[command(after_help = CONVERT_EXAMPLES)]
+pub(super) struct ConvertArgs {
+    /// The manifest; - is standard input
+    #[arg(value_name = "MANIFEST")]
+    pub(super) manifest: PathBuf,
+
+    /// Write to FILE, whole or not at all [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    /// Format to write [default: by the name of FILE, else jsonl]
+    #[arg(short, long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(super) format: Option<Format>,
+
+    /// Format of MANIFEST [default: detected]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(super) from: Option<Format>,
+
+    /// The algorithm of digests whose lines do not say; of entries with several, the one to keep
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) algorithm: Option<String>,
+
+    /// Write what the format can carry, though digests or names are lost
+    #[arg(long)]
+    pub(super) lossy: bool,
+
+    /// End each line with NUL and escape nothing
+    #[arg(short, long)]
+    pub(super) zero: bool,
+
+    /// Write digests in base64
+    #[arg(long)]
+    pub(super) base64: bool,
+
+    /// Replace an existing FILE
+    #[arg(long)]
+    pub(super) force: bool,
+
+    /// Say only what is wrong
+    #[arg(short, long)]
+    pub(super) quiet: bool,
 }
 
 #[derive(Debug, Args)]

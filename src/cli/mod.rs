@@ -6,6 +6,7 @@
 mod args;
 mod bench;
 mod console;
+mod convert;
 mod exit;
 mod hash;
 mod names;
@@ -43,6 +44,7 @@ fn dispatch(command: Command, console: &Console) -> Result<ExitCode, Failure> {
     match command {
         Command::Hash(args) => hash::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),
+        Command::Convert(args) => convert::run(&args),
         Command::Bench(args) => bench::run(&args, console),
     }
 }

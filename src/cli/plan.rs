@@ -13,6 +13,7 @@ use crate::engine::{self, IoMode};
 use crate::error::{Error, FileError, Operation};
 use crate::lanes::{BackendError, Lanes};
 use crate::manifest::{Format, WriterError};
+use crate::ops::ConvertError;
 use crate::quote::Quoted;
 use crate::relpath::RelPath;
 use crate::report::Verbosity;
@@ -55,6 +56,8 @@ pub(super) enum Failure {
     SameOutput(PathBuf),
     #[error("--map takes OLD=NEW, not '{}'", Quoted::new(.0))]
     Map(OsString),
+    #[error("{}: {reason}", Quoted::path(.path))]
+    Convert { path: PathBuf, reason: ConvertError },
     #[error(transparent)]
     Writer(#[from] WriterError),
     #[error("{}: {}", Quoted::path(.0.path()), .0)]

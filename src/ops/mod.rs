@@ -1,9 +1,11 @@
 //! What the commands do, without a word about how it is asked for or shown.
 
 mod asides;
+mod convert;
 mod hash;
 mod verify;
 
+pub use convert::{ConvertError, Converted, Inventory, Loss, Target};
 pub use hash::hash;
 pub use verify::{
     Base, BaseChoice, ExactScope, List, ListInput, Package, Part, Relocation, Verified,

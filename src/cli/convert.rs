@@ -1,0 +1,196 @@
+//! `multisum convert`.
+
+use std::env;
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::error::{Error, FileError, Operation};
+use crate::event::{Event, Note, Sink, Verdict};
+use crate::manifest::{Format, Header, Hints, OpenError, Reader, output_hint};
+use crate::ops::{Converted, Inventory, Loss, Target};
+use crate::quote::OneLine;
+use crate::relpath::RelPath;
+use crate::timestamp::Timestamp;
+
+use super::args::ConvertArgs;
+use super::exit::ExitCode;
+use super::output::{Output, folder_of};
+use super::plan::{self, Failure};
+
+/// Rewrites the manifest that the arguments name.
+pub(super) fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
+    let source = RelPath::from_path(&args.manifest);
+    let mut told = Told::default();
+    let inventory = read(args, &source, &mut told)?;
+    let target = target(args, inventory.header());
+    let mut output = match &args.output {
+        Some(path) if path.as_os_str() != "-" => {
+            Output::create(path, args.force).map_err(|reason| Failure::output(path, reason))?
+        }
+        _ => Output::stdout(),
+    };
+    let failed = |reason| Failure::Convert {
+        path: args.manifest.clone(),
+        reason,
+    };
+    let mut text = Vec::new();
+    let converted = inventory.write(&target, &mut text).map_err(failed)?;
+    let grave = converted.losses.iter().any(Loss::is_grave);
+    let refused = grave && !args.lossy;
+    if !refused {
+        output.append(|buffer| buffer.write_all(&text))?;
+        let path = output.path().to_owned();
+        output
+            .publish()
+            .map_err(|reason| Failure::output(&path, reason))?;
+    }
+    tell(args, &converted, &target, refused).map_err(Error::Output)?;
+    Ok(if refused || told.spoiled {
+        ExitCode::Incomplete
+    } else {
+        ExitCode::Well
+    })
+}
+
+fn read(args: &ConvertArgs, source: &RelPath, told: &mut Told) -> Result<Inventory, Failure> {
+    let path = &args.manifest;
+    let failed = |error| FileError::new(Operation::Read, path, error);
+    let hints = Hints {
+        list_name: Some(path.clone()).filter(|path| path.as_os_str() != "-"),
+        algorithm: args
+            .algorithm
+            .as_ref()
+            .map(|name| name.parse())
+            .transpose()?,
+        format: args.from,
+    };
+    let reader = Reader::new(plan::open_list(path)?, &hints).map_err(|reason| match reason {
+        OpenError::Read(error) => Error::File(failed(error)),
+        other => Error::NoManifest {
+            path: path.clone(),
+            reason: other.into(),
+        },
+    })?;
+    let mut inventory = Inventory::default();
+    for record in reader {
+        inventory.take(source, record.map_err(failed)?, told)?;
+    }
+    Ok(inventory)
+}
+
+fn target(args: &ConvertArgs, header: &Header) -> Target {
+    let hint = args.output.as_deref().map(output_hint).unwrap_or_default();
+    let created = header
+        .created
+        .or_else(source_date_epoch)
+        .unwrap_or_else(Timestamp::now);
+    Target {
+        format: args.format.or(hint.format).unwrap_or(Format::Jsonl),
+        algorithm: hint.algorithm,
+        zero: args.zero,
+        base64: args.base64,
+        header: Header {
+            base: Some(base(args, header)),
+            created: Some(created),
+            ..header.clone()
+        },
+    }
+}
+
+/// The base of the source, seen from the folder of the target.
+fn base(args: &ConvertArgs, header: &Header) -> RelPath {
+    let own = folder_of(&args.manifest);
+    let recorded = header
+        .base
+        .as_ref()
+        .and_then(RelPath::to_path)
+        .unwrap_or_default();
+    let base = own.join(recorded);
+    let beside = args.output.as_deref().map_or(Path::new("."), folder_of);
+    match (base.canonicalize(), beside.canonicalize()) {
+        (Ok(base), Ok(beside)) => match base.strip_prefix(&beside) {
+            Ok(below) if below.as_os_str().is_empty() => RelPath::from("."),
+            Ok(below) => RelPath::from_path(below),
+            Err(_) => RelPath::from_path(&base),
+        },
+        _ => RelPath::from_path(&base),
+    }
+}
+
+fn source_date_epoch() -> Option<Timestamp> {
+    let seconds = env::var("SOURCE_DATE_EPOCH").ok()?.parse().ok()?;
+    Timestamp::new(seconds, 0)
+}
+
+fn tell(
+    args: &ConvertArgs,
+    converted: &Converted,
+    target: &Target,
+    refused: bool,
+) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    for loss in &converted.losses {
+        if loss.is_grave() || !args.quiet {
+            writeln!(stderr, "{}", OneLine(format!("not carried over: {loss}")))?;
+        }
+    }
+    if refused {
+        return writeln!(
+            stderr,
+            "multisum: nothing was written, since digests or names would be lost; --lossy writes \
+             the rest"
+        );
+    }
+    if !args.quiet {
+        let names: Vec<String> = converted
+            .algorithms
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let Converted { entries, .. } = converted;
+        writeln!(
+            stderr,
+            "converted {entries} entries to {}; {}",
+            target.format,
+            names.join(", ")
+        )?;
+    }
+    Ok(())
+}
+
+/// What was said while the source was read.
+#[derive(Debug, Default)]
+struct Told {
+    spoiled: bool,
+}
+
+impl Sink for Told {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        let mut stderr = io::stderr().lock();
+        match event {
+            Event::Line {
+                manifest,
+                line,
+                reason,
+            } => {
+                self.spoiled = true;
+                writeln!(
+                    stderr,
+                    "{}",
+                    OneLine(format!("{manifest}:{line}: {reason}"))
+                )
+            }
+            Event::Verdict {
+                name,
+                verdict: Verdict::Unverified(why),
+            } => {
+                self.spoiled = true;
+                writeln!(stderr, "{}", OneLine(format!("unverified {name}: {why}")))
+            }
+            Event::Note(note @ Note::Remark { .. }) => {
+                writeln!(stderr, "{}", OneLine(note.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! One manifest into another format. No listed file is read.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::{self, Display, Formatter};
+use std::io::{self, Write};
+
+use crate::algorithm::Algorithm;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::event::{Event, Note, Sink, Unverified, Verdict};
+use crate::manifest::{
+    Claim, ClaimedDigest, Content, Entry, EntryError, Format, GapKind, Header, Kind, Record,
+    Writer, WriterError, WriterOptions,
+};
+use crate::relpath::RelPath;
+use crate::timestamp::Modified;
+
+/// Everything that a manifest says, one item for each name.
+#[derive(Debug, Default)]
+pub struct Inventory {
+    items: Vec<Item>,
+    by_name: HashMap<RelPath, usize>,
+    header: Header,
+    /// Lines that could not be understood, and names of which contradictory things are said.
+    spoiled: u64,
+    /// Folders, links and devices.
+    not_files: u64,
+}
+
+#[derive(Debug)]
+struct Item {
+    name: RelPath,
+    digests: Vec<Digest>,
+    unsupported: Vec<Box<str>>,
+    size: Option<u64>,
+    modified: Option<Modified>,
+    gap: Option<GapKind>,
+}
+
+/// Something that the target does not hold and the source does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Loss {
+    /// Digests of an algorithm that the format, or this program, has no place for.
+    Digests {
+        /// The algorithm.
+        algorithm: String,
+        /// Why they are left out.
+        reason: String,
+        /// How many.
+        entries: u64,
+    },
+    /// An entry that cannot be written.
+    Entry(EntryError),
+    /// Lines that could not be understood.
+    Lines(u64),
+    /// Folders, symbolic links and devices.
+    NotFiles(u64),
+    /// Sizes.
+    Sizes(u64),
+    /// Modification times.
+    Times(u64),
+}
+
+impl Loss {
+    /// Whether a digest or a name is lost, so that files can no longer be proved.
+    pub fn is_grave(&self) -> bool {
+        matches!(self, Self::Digests { .. } | Self::Entry(_) | Self::Lines(_))
+    }
+}
+
+impl Display for Loss {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Digests {
+                algorithm,
+                reason,
+                entries,
+            } => {
+                write!(f, "the {algorithm} digests of {entries} entries ({reason})")
+            }
+            Self::Entry(error) => write!(f, "{error}"),
+            Self::Lines(count) => write!(f, "{count} lines that cannot be used"),
+            Self::NotFiles(count) => write!(f, "{count} entries of folders, links and devices"),
+            Self::Sizes(count) => write!(f, "the sizes of {count} entries"),
+            Self::Times(count) => write!(f, "the modification times of {count} entries"),
+        }
+    }
+}
+
+/// What came of a conversion.
+#[derive(Debug)]
+pub struct Converted {
+    /// Entries written, gaps not counted.
+    pub entries: u64,
+    /// The algorithms that the target carries.
+    pub algorithms: Vec<Algorithm>,
+    /// What it does not hold.
+    pub losses: Vec<Loss>,
+}
+
+/// Why there is nothing to write.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConvertError {
+    /// The source holds no digest that can be written.
+    #[error("no entry with a digest that could be written")]
+    Nothing,
+    /// The format cannot carry what it was asked to.
+    #[error(transparent)]
+    Writer(#[from] WriterError),
+    /// The target could not be written.
+    #[error(transparent)]
+    Output(#[from] io::Error),
+}
+
+impl Inventory {
+    /// Takes a record of the source; `sink` is told of what cannot be used.
+    ///
+    /// # Errors
+    ///
+    /// What `sink` says.
+    pub fn take(
+        &mut self,
+        manifest: &RelPath,
+        record: Record,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Error> {
+        let line = record.line;
+        match record.content {
+            Content::Claim(claim) if claim.kind == Kind::File => return self.claim(claim, sink),
+            Content::Claim(_) => self.not_files += 1,
+            Content::Gap { name, kind } => {
+                let item = self.item(name);
+                item.gap = Some(kind);
+            }
+            Content::Header(header) => self.header = *header,
+            Content::Malformed(reason) => {
+                self.spoiled += 1;
+                let reason = &reason;
+                let event = Event::Line {
+                    manifest,
+                    line,
+                    reason,
+                };
+                sink.event(event).map_err(Error::Output)?;
+            }
+            Content::Remark(remark) => {
+                let manifest = manifest.clone();
+                let note = Note::Remark {
+                    manifest,
+                    line,
+                    remark,
+                };
+                sink.event(Event::Note(&note)).map_err(Error::Output)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the source says of itself.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn item(&mut self, name: RelPath) -> &mut Item {
+        let next = self.items.len();
+        let at = *self.by_name.entry(name.clone()).or_insert(next);
+        if at == next {
+            self.items.push(Item {
+                name,
+                digests: Vec::new(),
+                unsupported: Vec::new(),
+                size: None,
+                modified: None,
+                gap: None,
+            });
+        }
+        &mut self.items[at]
+    }
+
+    fn claim(&mut self, claim: Claim, sink: &mut dyn Sink) -> Result<(), Error> {
+        let name = claim.name.clone();
+        let Err(reason) = self.item(claim.name.clone()).join(claim) else {
+            return Ok(());
+        };
+        self.spoiled += 1;
+        let verdict = &Verdict::Unverified(reason);
+        let event = Event::Verdict {
+            name: &name,
+            verdict,
+        };
+        sink.event(event).map_err(Error::Output)
+    }
+}
+
+impl Item {
+    /// Adds what one more line says of the name.
+    fn join(&mut self, claim: Claim) -> Result<(), Unverified> {
+        for digest in claim.digests {
+            match digest {
+                ClaimedDigest::Known(digest) => self.add(digest)?,
+                ClaimedDigest::Unsupported(name) => self.unsupported.push(name),
+                ClaimedDigest::OneOf { .. } => return Err(Unverified::UnknownAlgorithm),
+            }
+        }
+        match (self.size, claim.size) {
+            (Some(first), Some(second)) if first != second => {
+                return Err(Unverified::ContradictoryField("size"));
+            }
+            (None, size) => self.size = size,
+            _ => {}
+        }
+        self.modified = self.modified.or(claim.modified);
+        Ok(())
+    }
+
+    fn add(&mut self, digest: Digest) -> Result<(), Unverified> {
+        let algorithm = digest.algorithm();
+        match self.digest(algorithm) {
+            Some(known) if *known != digest => Err(Unverified::Contradiction(algorithm)),
+            Some(_) => Ok(()),
+            None => {
+                self.digests.push(digest);
+                Ok(())
+            }
+        }
+    }
+
+    fn digest(&self, algorithm: Algorithm) -> Option<&Digest> {
+        self.digests
+            .iter()
+            .find(|digest| digest.algorithm() == algorithm)
+    }
+}
+
+/// What a manifest becomes.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The format.
+    pub format: Format,
+    /// Of a format that carries one algorithm, which; otherwise the strongest that every entry has.
+    pub algorithm: Option<Algorithm>,
+    /// NUL bytes instead of line ends.
+    pub zero: bool,
+    /// Digests in base64.
+    pub base64: bool,
+    /// What the target says of itself.
+    pub header: Header,
+}
+
+impl Inventory {
+    /// Writes everything into `out`, in the order of the source, and tells what the target does not
+    /// hold. It is up to the caller to keep what was written.
+    ///
+    /// # Errors
+    ///
+    /// There is nothing to write, or the target could not be written.
+    pub fn write(&self, target: &Target, out: &mut dyn Write) -> Result<Converted, ConvertError> {
+        let mut losses = Vec::new();
+        let algorithms = self.common_algorithms(&mut losses);
+        let (mut writer, algorithms) = writer(target, algorithms, self.hashed(), &mut losses)?;
+        let mut entries = 0;
+        for item in &self.items {
+            if let Some(kind) = item.gap {
+                writer.write_gap(out, &item.name, kind)?;
+            }
+            let digests: Vec<Digest> = algorithms
+                .iter()
+                .filter_map(|&algorithm| item.digest(algorithm).copied())
+                .collect();
+            if digests.is_empty() {
+                continue;
+            }
+            let entry = Entry {
+                name: &item.name,
+                digests: &digests,
+                size: item.size,
+                modified: item.modified,
+            };
+            match refused(writer.write_entry(out, &entry))? {
+                None => entries += 1,
+                Some(error) => losses.push(Loss::Entry(error)),
+            }
+        }
+        writer.finish(out)?;
+        self.tell_fields(target.format, &mut losses);
+        Ok(Converted {
+            entries,
+            algorithms,
+            losses,
+        })
+    }
+
+    fn hashed(&self) -> u64 {
+        self.items
+            .iter()
+            .filter(|item| !item.digests.is_empty())
+            .count() as u64
+    }
+
+    /// The algorithms that every entry has a digest of, in the order of the first.
+    fn common_algorithms(&self, losses: &mut Vec<Loss>) -> Vec<Algorithm> {
+        let mut counts: Vec<(Algorithm, u64)> = Vec::new();
+        let mut unsupported: BTreeMap<&str, u64> = BTreeMap::new();
+        for item in &self.items {
+            for digest in &item.digests {
+                match counts
+                    .iter_mut()
+                    .find(|(known, _)| *known == digest.algorithm())
+                {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((digest.algorithm(), 1)),
+                }
+            }
+            for name in &item.unsupported {
+                *unsupported.entry(name).or_default() += 1;
+            }
+        }
+        for (name, entries) in unsupported {
+            losses.push(Loss::Digests {
+                algorithm: name.to_owned(),
+                reason: "unknown to multisum".to_owned(),
+                entries,
+            });
+        }
+        let hashed = self.hashed();
+        let (common, partial): (Vec<_>, Vec<_>) =
+            counts.into_iter().partition(|(_, count)| *count == hashed);
+        for (algorithm, entries) in partial {
+            losses.push(Loss::Digests {
+                algorithm: algorithm.to_string(),
+                reason: "not every entry has one".to_owned(),
+                entries,
+            });
+        }
+        common.into_iter().map(|(algorithm, _)| algorithm).collect()
+    }
+
+    /// What entries have beside digests and the format has no place for.
+    fn tell_fields(&self, format: Format, losses: &mut Vec<Loss>) {
+        let count =
+            |has: fn(&Item) -> bool| self.items.iter().filter(|item| has(item)).count() as u64;
+        let carries = format.info().carries;
+        let sizes = count(|item| item.size.is_some());
+        let times = count(|item| item.modified.is_some());
+        let told = [
+            (!carries.size, sizes, Loss::Sizes as fn(u64) -> Loss),
+            (!carries.modified, times, Loss::Times),
+            (true, self.not_files, Loss::NotFiles),
+            (true, self.spoiled, Loss::Lines),
+        ];
+        for (lost, count, loss) in told {
+            if lost && count > 0 {
+                losses.push(loss(count));
+            }
+        }
+    }
+}
+
+/// A writer for as many of the algorithms as the format carries.
+fn writer(
+    target: &Target,
+    mut algorithms: Vec<Algorithm>,
+    entries: u64,
+    losses: &mut Vec<Loss>,
+) -> Result<(Writer, Vec<Algorithm>), ConvertError> {
+    let format = target.format;
+    let mut lose = |algorithm: Algorithm, reason: String| {
+        losses.push(Loss::Digests {
+            algorithm: algorithm.to_string(),
+            reason,
+            entries,
+        });
+    };
+    if !format.names_algorithms() || format == Format::Sfv {
+        let wanted = target
+            .algorithm
+            .or_else(|| algorithms.iter().copied().max_by_key(strength));
+        for &algorithm in algorithms
+            .iter()
+            .filter(|&&algorithm| Some(algorithm) != wanted)
+        {
+            lose(algorithm, format!("{format} carries one algorithm"));
+        }
+        algorithms.retain(|&algorithm| Some(algorithm) == wanted);
+    }
+    loop {
+        if algorithms.is_empty() {
+            return Err(ConvertError::Nothing);
+        }
+        let options = WriterOptions {
+            zero: target.zero,
+            base64: target.base64,
+            header: Header {
+                algorithms: algorithms.clone(),
+                ..target.header.clone()
+            },
+            ..WriterOptions::new(format, &algorithms)
+        };
+        match Writer::new(options) {
+            Ok(writer) => return Ok((writer, algorithms)),
+            Err(WriterError::NotCarried {
+                algorithm, carried, ..
+            }) => {
+                lose(algorithm, format!("{format} carries {carried}"));
+                algorithms.retain(|known| *known != algorithm);
+            }
+            Err(WriterError::TooShort(algorithm)) => {
+                lose(algorithm, "too short to prove anything".to_owned());
+                algorithms.retain(|known| *known != algorithm);
+            }
+            Err(other) => return Err(other.into()),
+        }
+    }
+}
+
+fn strength(algorithm: &Algorithm) -> impl Ord + use<> {
+    (algorithm.strength(), algorithm.digest_bits())
+}
+
+/// An entry that the format refuses is a loss; anything else is a failure.
+fn refused(written: io::Result<()>) -> io::Result<Option<EntryError>> {
+    let Err(error) = written else { return Ok(None) };
+    match error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<EntryError>())
+    {
+        Some(refused) => Ok(Some(refused.clone())),
+        None => Err(error),
+    }
+}
