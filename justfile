@@ -39,3 +39,8 @@ miri:
 
 ci:
     .ci/run
+
+# Any bytes through one parser (or through detection, with FORMAT `any`). Needs a nightly toolchain and
+# cargo-fuzz. What it finds goes to tests/data/fuzz/.
+fuzz FORMAT SECONDS:
+    MULTISUM_FUZZ_FORMAT={{FORMAT}} cargo +nightly fuzz run read -- -max_total_time={{SECONDS}} -max_len=4096

@@ -232,6 +232,26 @@ fn the_readme_lists_every_algorithm_and_format() {
         assert!(listed, "{name} is missing");
     }
     for format in multisum::manifest::Format::all() {
-        assert!(text.contains(&format!("`{format}`")), "{format} is missing");
+        let row = row_of(format.info());
+        assert!(text.contains(&row), "missing: {row}");
     }
+}
+
+/// The row of the README's table that describes a format.
+fn row_of(info: &multisum::manifest::FormatInfo) -> String {
+    let carries = info.carries;
+    let mut holds = vec![if carries.algorithms {
+        "digests"
+    } else {
+        "a digest"
+    }];
+    if carries.size {
+        holds.push("size");
+    }
+    if carries.modified {
+        holds.push("time");
+    }
+    let written = if info.writable { "yes" } else { "no" };
+    let (name, holds, text) = (info.name, holds.join(", "), info.description);
+    format!("| `{name}` | {written} | {holds} | {text} |\n")
 }
