@@ -10,6 +10,20 @@
 //! Nothing that runs in the pool ever waits for something that needs the pool: a worker's *shift*
 //! ends when no job is waiting and starts again when one is, so that in between its thread is free
 //! to take over single algorithms of a large file that another worker is reading.
+//!
+//! # System calls of a small file
+//!
+//! Five: open, status, one read, status, close. They take more than half of the time of a tree of
+//! small files that are in the page cache. What was measured and left out, on 100,000 files of 1 to
+//! 8 KiB (Zen 3, Linux 6.18, whole program):
+//!
+//! - io_uring with linked open, read and close through direct descriptors: 1.12 to 1.14 times as
+//!   fast warm, once both status calls are kept that prove a file unchanged; cold 1.4 to 2.2 times,
+//!   less than asking for the next files' pages while others are hashed, which needs no second way
+//!   to read.
+//! - Opening relative to the folder's descriptor: 1.02 to 1.04 times.
+//! - Leaving out the second status call and comparing times with the clock: a file on another
+//!   machine's disk could change unnoticed.
 
 mod buffer;
 mod cancel;
