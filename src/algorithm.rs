@@ -39,6 +39,7 @@ pub enum Algorithm {
     Blake3,
     Crc32,
     Crc32c,
+    Cksum,
     Xxh32,
     Xxh64,
     Xxh3,
@@ -168,6 +169,7 @@ pub static TABLE: &[AlgorithmInfo] = table! {
     A::Blake3, "blake3", "BLAKE3", 256, 64, Strong, 250, ["B3", "BLAKE3-256"];
     A::Crc32, "crc32", "CRC32", 32, 1, Checksum, 30, ["CRC-32", "CRC32B"];
     A::Crc32c, "crc32c", "CRC32C", 32, 1, Checksum, 30, ["CRC-32C"];
+    A::Cksum, "cksum", "CKSUM", 32, 1, Checksum, 30, ["POSIX-CKSUM", "CRC32-CKSUM"];
     A::Xxh32, "xxh32", "XXH32", 32, 16, Checksum, 140, ["XXHASH32", "XXHASH"];
     A::Xxh64, "xxh64", "XXH64", 64, 32, Checksum, 70, ["XXHASH64"];
     A::Xxh3, "xxh3", "XXH3", 64, 64, Checksum, 30, ["XXH3_64", "XXH3-64", "XXHASH3"];

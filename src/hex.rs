@@ -1,6 +1,9 @@
-//! Hexadecimal text of digests, in both directions and strictly; base64 for names in JSON.
+//! Hexadecimal, base64 and base32 text of digests, in both directions and strictly; base64 for names
+//! in JSON.
 
-use data_encoding::{BASE64, HEXLOWER, HEXLOWER_PERMISSIVE};
+use data_encoding::{
+    BASE32_NOPAD, BASE32_NOPAD_NOCASE, BASE64, BASE64URL, HEXLOWER, HEXLOWER_PERMISSIVE,
+};
 
 /// Writes bytes as lower-case hexadecimal digits.
 ///
@@ -46,6 +49,52 @@ pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
 /// ```
 pub fn encode_base64(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
+}
+
+/// Reads base64 with padding, in the standard or in the URL-safe alphabet (RFC 4648, sections 4 and
+/// 5); `None` for anything else, also for nothing.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(multisum::hex::decode_base64(b"Zm9vYmE="), Some(b"fooba".to_vec()));
+/// assert_eq!(multisum::hex::decode_base64(b"_-8="), multisum::hex::decode_base64(b"/+8="));
+/// assert_eq!(multisum::hex::decode_base64(b"Zm9vYmE"), None);
+/// ```
+pub fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
+    if text.is_empty() {
+        return None;
+    }
+    let url_safe = text.iter().any(|byte| matches!(byte, b'-' | b'_'));
+    let alphabet = if url_safe { BASE64URL } else { BASE64 };
+    alphabet.decode(text).ok()
+}
+
+/// Writes bytes in lower-case base32 without padding, as magnet links hold a SHA-1.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(multisum::hex::encode_base32(b"fooba"), "mzxw6ytb");
+/// ```
+pub fn encode_base32(bytes: &[u8]) -> String {
+    BASE32_NOPAD.encode(bytes).to_ascii_lowercase()
+}
+
+/// Reads base32 of either case without padding (RFC 4648, section 6); `None` for anything else, also
+/// for nothing.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(multisum::hex::decode_base32(b"Mzxw6YTB"), Some(b"fooba".to_vec()));
+/// assert_eq!(multisum::hex::decode_base32(b"mzxw6yt1"), None);
+/// ```
+pub fn decode_base32(text: &[u8]) -> Option<Vec<u8>> {
+    if text.is_empty() {
+        return None;
+    }
+    BASE32_NOPAD_NOCASE.decode(text).ok()
 }
 
 /// Reads hexadecimal digits of either case into a buffer; gives the bytes that were written.

@@ -73,6 +73,16 @@ impl Timestamp {
         let local = self.0.to_zoned_datetime(jiff::tz::TimeZone::system());
         local.strftime(format).to_string()
     }
+
+    /// The moment that was spelled in the local time of this machine, as `strptime` reads it with
+    /// `format`; `None` if the text is spelled otherwise.
+    ///
+    /// Of two moments that the clock showed when it was set back, the first is taken.
+    pub fn from_local(text: &str, format: &str) -> Option<Self> {
+        let clock = jiff::civil::DateTime::strptime(format, text).ok()?;
+        let moment = jiff::tz::TimeZone::system().to_timestamp(clock).ok()?;
+        Some(Self(moment))
+    }
 }
 
 const NANOSECONDS: i128 = 1_000_000_000;
@@ -165,6 +175,22 @@ mod tests {
             "2026-13-02T03:04:05Z",
         ] {
             assert_eq!(Modified::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn local_times_come_back_and_others_are_refused() {
+        let format = "%H:%M.%S %Y-%m-%d";
+        let moment = Timestamp::new(1_704_164_645, 0).unwrap();
+        let text = moment.to_local(format);
+        assert_eq!(Timestamp::from_local(&text, format), Some(moment));
+        for bad in [
+            "",
+            "03:04:05 2024-01-02",
+            "03:04.05 2024-13-02",
+            "25:04.05 2024-01-02",
+        ] {
+            assert_eq!(Timestamp::from_local(bad, format), None, "{bad}");
         }
     }
 

@@ -28,6 +28,7 @@ const ROWS: &[Row] = &[
     ("b2sum", &["-l", "256"], "blake2b-256"),
     ("b2sum", &["-l", "384"], "blake2b-384"),
     ("b3sum", &[], "blake3"),
+    ("cksum", &[], "cksum"),
     ("cksum", &["-a", "md5"], "md5"),
     ("cksum", &["-a", "sha1"], "sha1"),
     ("cksum", &["-a", "sha224"], "sha224"),
@@ -104,8 +105,14 @@ const ROWS: &[Row] = &[
     ("xxhsum", &["-H3"], "xxh3"),
 ];
 
-/// The last word of `output` that is as many hexadecimal digits as the algorithm has.
+/// The last word of `output` that is as many hexadecimal digits as the algorithm has; for the POSIX
+/// checksum the first word, which is decimal.
 fn digest_in(output: &[u8], algorithm: Algorithm) -> Option<Vec<u8>> {
+    if algorithm == Algorithm::Cksum {
+        let words = std::str::from_utf8(output).ok()?;
+        let value: u32 = words.split(' ').next()?.parse().ok()?;
+        return Some(value.to_be_bytes().to_vec());
+    }
     output
         .split(|byte| !byte.is_ascii_alphanumeric())
         .filter(|word| word.len() == 2 * algorithm.digest_len_bytes())

@@ -40,6 +40,7 @@ pub fn new_hasher(algorithm: Algorithm) -> Box<dyn StreamHasher> {
         Algorithm::Blake3 => Box::new(Blake3(Box::new(blake3::Hasher::new()))),
         Algorithm::Crc32 => Box::new(Crc::new(algorithm, crc_fast::CrcAlgorithm::Crc32IsoHdlc)),
         Algorithm::Crc32c => Box::new(Crc::new(algorithm, crc_fast::CrcAlgorithm::Crc32Iscsi)),
+        Algorithm::Cksum => Box::new(Cksum::new()),
         Algorithm::Xxh32 => Box::new(Xxh32(twox_hash::XxHash32::with_seed(0))),
         Algorithm::Xxh64 => Box::new(Xxh64(twox_hash::XxHash64::with_seed(0))),
         Algorithm::Xxh3 => Box::new(Xxh3(twox_hash::XxHash3_64::new())),
@@ -187,6 +188,42 @@ impl StreamHasher for Crc {
 
     fn reset(&mut self) {
         self.state.reset();
+    }
+}
+
+/// The checksum of POSIX `cksum`: a CRC of the bytes and then of their number, least significant byte
+/// first and without zero bytes above the last that counts. Source: POSIX.1-2017, *cksum*.
+struct Cksum {
+    crc: Crc,
+    len_bytes: u64,
+}
+
+impl Cksum {
+    fn new() -> Self {
+        Self {
+            crc: Crc::new(Algorithm::Cksum, crc_fast::CrcAlgorithm::Crc32Cksum),
+            len_bytes: 0,
+        }
+    }
+}
+
+impl StreamHasher for Cksum {
+    fn update(&mut self, bytes: &[u8]) {
+        self.crc.update(bytes);
+        self.len_bytes = self.len_bytes.wrapping_add(bytes.len() as u64);
+    }
+
+    fn finish(&mut self) -> Digest {
+        let length = self.len_bytes.to_le_bytes();
+        let zeros = self.len_bytes.leading_zeros() as usize / 8;
+        self.crc.update(&length[..length.len() - zeros]);
+        self.len_bytes = 0;
+        self.crc.finish()
+    }
+
+    fn reset(&mut self) {
+        self.crc.reset();
+        self.len_bytes = 0;
     }
 }
 

@@ -4,9 +4,10 @@
 //! line = ["\"] TAG *SP "(" NAME ")" *WSP "=" *WSP DIGEST *WSP LF
 //! ```
 //!
-//! GNU and BSD write one blank before the parenthesis, OpenSSL none, RHash pads the tag. Parentheses
-//! and ` = ` in names are not escaped, so the last `)` of the line ends the name. Source: GNU
-//! coreutils manual, *cksum output modes*; the output of OpenSSL 3.0.19 and RHash 1.4.3.
+//! DIGEST is hexadecimal, or base64 as `cksum --base64` and OpenBSD's `-b` write it. GNU and BSD write
+//! one blank before the parenthesis, OpenSSL none, RHash pads the tag. Parentheses and ` = ` in names
+//! are not escaped, so the last `)` of the line ends the name. Source: GNU coreutils manual, *cksum
+//! output modes*; the output of OpenSSL 3.0.19 and RHash 1.4.3.
 
 use std::borrow::Cow;
 
@@ -43,6 +44,12 @@ pub(super) fn split(text: &[u8]) -> Option<Tagged<'_>> {
         name: &rest[..name_end],
         digest: trim_blanks(digest),
     })
+}
+
+/// Whether a line is tagged and its digest one word, whether or not the tag is known. Lists with their
+/// digests behind the names must not take such a line for one of theirs.
+pub(super) fn looks_tagged(text: &[u8]) -> bool {
+    split(text).is_some_and(|line| !line.digest.iter().any(|byte| matches!(byte, b' ' | b'\t')))
 }
 
 impl<'a> Tagged<'a> {

@@ -139,6 +139,7 @@ const BY_LINES: &[(Format, fn(&[u8], Sample<'_>) -> bool)] = &[
     (Format::Mtree, |line, _| mtree::is_entry(line)),
     (Format::Debian, |line, _| debian::is_entry(line)),
     (Format::Md5deep, |line, _| md5deep::is_entry(line)),
+    (Format::Cksum, |line, _| cksum::is_entry(line)),
     (Format::Gnu, |line, _| {
         kind_of(line, Terminator::Line).is_some()
     }),
@@ -146,7 +147,6 @@ const BY_LINES: &[(Format, fn(&[u8], Sample<'_>) -> bool)] = &[
     (Format::Sfv, |line, _| sfv::is_entry(line)),
     (Format::Rhash, |line, _| rhash::is_entry(line)),
     (Format::Sri, |line, _| sri::is_entry(line)),
-    (Format::Cksum, |line, _| cksum::is_entry(line)),
     (Format::Bare, bare::is_entry),
 ];
 

@@ -15,6 +15,28 @@ use crate::hex;
 
 use Algorithm as A;
 
+/// How many hexadecimal digits a digest has or, if it stands there in base64, would have.
+///
+/// A text of nothing but hexadecimal digits is never base64, so that a SHA-256 cannot be taken for a
+/// SHA-384.
+fn hex_digits(text: &[u8]) -> usize {
+    if text.iter().all(u8::is_ascii_hexdigit) {
+        return text.len();
+    }
+    hex::decode_base64(text).map_or(text.len(), |bytes| bytes.len() * 2)
+}
+
+/// Whether a word is a digest in base64, of whatever algorithm: padded, or of 192 or 384 bits, which
+/// need no padding.
+pub(super) fn is_base64(word: &[u8]) -> bool {
+    let fits = match word.len() {
+        32 | 64 => true,
+        8..=88 => word.ends_with(b"="),
+        _ => false,
+    };
+    fits && !word.iter().all(u8::is_ascii_hexdigit) && hex::decode_base64(word).is_some()
+}
+
 /// The shortest digest that is accepted; an even shorter one is met by trying a few files.
 pub(super) const MIN_DIGEST_BITS: u16 = 32;
 
@@ -282,21 +304,40 @@ impl AlgorithmEvidence {
         match self.source() {
             AlgorithmSource::Asked(algorithm) => known(algorithm, digits),
             AlgorithmSource::Comment(named) | AlgorithmSource::ListName(named) => {
-                known(named.for_digits(digits.len()), digits)
+                known(named.for_digits(hex_digits(digits)), digits)
             }
             AlgorithmSource::Length | AlgorithmSource::Entries => by_length(digits),
         }
     }
+
+    /// One digest of several in an entry that names none of their algorithms; `None` if the user
+    /// asked for an algorithm of another length.
+    ///
+    /// A comment or the name of the list counts for digests of the length that it names.
+    pub(super) fn one_of_several(&self, digits: &[u8]) -> Result<Option<ClaimedDigest>, Malformed> {
+        let count = hex_digits(digits);
+        let fits = |algorithm: &Algorithm| algorithm.digest_len_bytes() * 2 == count;
+        let named = match self.source() {
+            AlgorithmSource::Asked(algorithm) if fits(&algorithm) => Some(algorithm),
+            AlgorithmSource::Asked(_) => return Ok(None),
+            AlgorithmSource::Comment(named) | AlgorithmSource::ListName(named) => {
+                Some(named.for_digits(count)).filter(fits)
+            }
+            AlgorithmSource::Length | AlgorithmSource::Entries => None,
+        };
+        named
+            .map_or_else(|| by_length(digits), |algorithm| known(algorithm, digits))
+            .map(Some)
+    }
 }
 
-fn known(algorithm: Algorithm, digits: &[u8]) -> Result<ClaimedDigest, Malformed> {
+/// A digest of a known algorithm, in hexadecimal digits or in base64.
+pub(super) fn known(algorithm: Algorithm, digits: &[u8]) -> Result<ClaimedDigest, Malformed> {
     let bits = algorithm.digest_bits();
     if bits < MIN_DIGEST_BITS {
         return Err(Malformed::TooShort(bits));
     }
-    let mut buffer = [0; Algorithm::MAX_DIGEST_LEN_BYTES];
-    hex::decode_into(digits, &mut buffer)
-        .and_then(|bytes| Digest::new(algorithm, bytes))
+    digest(algorithm, digits)
         .map(ClaimedDigest::Known)
         .ok_or(Malformed::BadDigest {
             algorithm,
@@ -304,15 +345,35 @@ fn known(algorithm: Algorithm, digits: &[u8]) -> Result<ClaimedDigest, Malformed
         })
 }
 
-fn by_length(digits: &[u8]) -> Result<ClaimedDigest, Malformed> {
-    match candidates(digits.len()) {
-        [] => Err(Malformed::NoAlgorithm(digits.len())),
-        [only] => known(*only, digits),
-        candidates => Ok(ClaimedDigest::OneOf {
-            bytes: hex::decode(digits).ok_or(Malformed::NoShape)?.into(),
-            candidates,
-        }),
+fn digest(algorithm: Algorithm, digits: &[u8]) -> Option<Digest> {
+    let mut buffer = [0; Algorithm::MAX_DIGEST_LEN_BYTES];
+    if let Some(bytes) = hex::decode_into(digits, &mut buffer) {
+        return Digest::new(algorithm, bytes);
     }
+    let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
+    let bytes = hex::decode_base64(digits).filter(|_| !is_hex)?;
+    Digest::new(algorithm, &bytes)
+}
+
+fn by_length(digits: &[u8]) -> Result<ClaimedDigest, Malformed> {
+    let count = hex_digits(digits);
+    match candidates(count) {
+        [] => Err(Malformed::NoAlgorithm(count)),
+        [only] => known(*only, digits),
+        candidates => one_of(digits, candidates),
+    }
+}
+
+/// A digest of one of these algorithms, in hexadecimal digits or in base64.
+pub(super) fn one_of(
+    digits: &[u8],
+    candidates: &'static [Algorithm],
+) -> Result<ClaimedDigest, Malformed> {
+    let bytes = hex::decode(digits)
+        .or_else(|| hex::decode_base64(digits))
+        .ok_or(Malformed::NoShape)?
+        .into();
+    Ok(ClaimedDigest::OneOf { bytes, candidates })
 }
 
 #[cfg(test)]
@@ -342,8 +403,10 @@ mod tests {
     }
 
     #[test]
-    fn every_algorithm_is_a_candidate_for_its_length_but_for_xxh128() {
-        for candidate in Algorithm::all().filter(|a| *a != Algorithm::Xxh128) {
+    fn every_algorithm_is_a_candidate_for_its_length_but_for_two() {
+        // XXH128 is no MD5, and POSIX checksums are written in decimal.
+        let left_out = [Algorithm::Xxh128, Algorithm::Cksum];
+        for candidate in Algorithm::all().filter(|a| !left_out.contains(a)) {
             let length = candidate.digest_len_bytes() * 2;
             assert!(candidates(length).contains(&candidate), "{candidate}");
         }
@@ -407,6 +470,55 @@ mod tests {
                 expected: 32
             })
         );
+    }
+
+    #[test]
+    fn base64_is_told_from_hexadecimal_by_its_alphabet() {
+        let sha384 = [0xfb; 48];
+        let base64 = hex::encode_base64(&sha384);
+        let found = NOTHING.untagged(base64.as_bytes()).unwrap();
+        let ClaimedDigest::OneOf { bytes, candidates } = found else {
+            panic!("{found:?}");
+        };
+        assert_eq!(*bytes, sha384);
+        assert_eq!(candidates[0], Algorithm::Sha384);
+        // As long as a SHA-384 in base64.
+        assert!(NOTHING.tagged(Algorithm::Sha384, &digits(64)).is_err());
+        let url_safe = base64.replace('+', "-").replace('/', "_");
+        for text in [&base64, &url_safe] {
+            let found = NOTHING.tagged(Algorithm::Sha384, text.as_bytes()).unwrap();
+            assert_eq!(algorithm(&found), Algorithm::Sha384);
+        }
+        for word in [
+            "WJG1tSLV3whtD/CxEPvZ0hu0/HFjrzTQgoai6Eb2vgM=",
+            "NjowIA==",
+            &base64,
+        ] {
+            assert!(is_base64(word.as_bytes()), "{word}");
+        }
+        for word in [
+            "WJG1tSLV3whtD/CxEPvZ0hu0/HFjrzTQgoai6Eb2vgM",
+            "Subject",
+            "Document",
+            "a/b/c/de",
+            "9dd4e461268c8034f5c8564e155c67a6",
+            "NjowIB==",
+            "====",
+        ] {
+            assert!(!is_base64(word.as_bytes()), "{word}");
+        }
+    }
+
+    #[test]
+    fn of_several_digests_the_named_length_is_taken() {
+        let mut evidence = NOTHING;
+        evidence.list_name = Some(NamedAlgorithm::Exactly(Algorithm::Blake3));
+        let found = |e: &AlgorithmEvidence, count| e.one_of_several(&digits(count)).unwrap();
+        assert_eq!(algorithm(&found(&evidence, 64).unwrap()), Algorithm::Blake3);
+        assert_eq!(algorithm(&found(&evidence, 32).unwrap()), Algorithm::Md5);
+        evidence.asked = Some(Algorithm::Sha1);
+        assert_eq!(algorithm(&found(&evidence, 40).unwrap()), Algorithm::Sha1);
+        assert_eq!(found(&evidence, 64), None);
     }
 
     #[test]

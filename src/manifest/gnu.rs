@@ -5,7 +5,8 @@
 //! line = ["\"] HEX (SP | TAB) NAME LF    the reversed form of BSD's `md5 -r`
 //! ```
 //!
-//! The name is everything to the end of the line, blanks included. With a leading backslash it is
+//! HEX may also be base64, as `cksum --untagged --base64` and, URL-safe, `rclone hashsum --base64` write
+//! it. The name is everything to the end of the line, blanks included. With a leading backslash it is
 //! escaped. Which of the two forms a list is in is decided once, by its first good line: after a
 //! one-space line, `HEX  b` means a file called ` b`, and after a two-space line a one-space line is
 //! malformed; otherwise a name with a leading blank could be passed off as another one. Source: GNU
@@ -15,7 +16,7 @@ use super::encoder::{self, Setup};
 use super::lines::Terminator;
 use super::writer::{self, Column, EntryError, WriterError};
 use super::{Entry, Format, GapKind, Malformed};
-use super::{escape, gap};
+use super::{escape, evidence, gap};
 use crate::relpath::RelPath;
 
 /// Which form a list is in.
@@ -39,14 +40,14 @@ pub(super) struct Untagged<'a> {
 /// The digest as it stands in the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Digits<'a> {
-    /// Nothing but digits.
+    /// Nothing but hexadecimal digits, or base64.
     Plain(&'a [u8]),
     /// The 16 digits after `XXH3_`, which tells them from an XXH64.
     Xxh3(&'a [u8]),
 }
 
 /// Fewer digits than the shortest checksum make a word of prose: `add`, `face`.
-const MIN_DIGITS: usize = super::evidence::MIN_DIGEST_BITS as usize / 4;
+const MIN_DIGITS: usize = evidence::MIN_DIGEST_BITS as usize / 4;
 
 /// Cuts a line that has lost leading blanks and backslash; `None` if it does not start with a digest
 /// and a blank.
@@ -64,7 +65,8 @@ pub(super) fn digits(word: &[u8]) -> Option<Digits<'_>> {
     if let Some(xxh3) = word.strip_prefix(b"XXH3_") {
         return (xxh3.len() == 16 && is_hex(xxh3)).then_some(Digits::Xxh3(xxh3));
     }
-    (word.len() >= MIN_DIGITS && is_hex(word)).then_some(Digits::Plain(word))
+    let is_digest = word.len() >= MIN_DIGITS && (is_hex(word) || evidence::is_base64(word));
+    is_digest.then_some(Digits::Plain(word))
 }
 
 impl<'a> Untagged<'a> {
@@ -191,6 +193,7 @@ mod tests {
             "",
             "deadbeef",
             "XXH3_9 a",
+            "Document  x",
         ] {
             assert_eq!(split(prose.as_bytes()), None, "{prose}");
         }

@@ -107,6 +107,13 @@ pub(super) fn trim_blanks(text: &[u8]) -> &[u8] {
     &text[..end.map_or(0, |last| last + 1)]
 }
 
+/// A number of decimal digits and nothing else.
+pub(super) fn decimal<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
+    let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(text).ok().filter(|_| is_number)?;
+    text.parse().ok()
+}
+
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }

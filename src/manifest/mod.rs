@@ -50,6 +50,8 @@ mod rhash;
 mod sfv;
 mod spdx;
 mod sri;
+#[cfg(test)]
+mod testing;
 mod unpack;
 mod unwritten;
 mod wrapper;

@@ -80,6 +80,21 @@ pub(super) fn comment(line: &[u8], terminator: Terminator) -> Option<&[u8]> {
     }
 }
 
+/// Reads a line of a format with the comments of plain lists: pushes a gap, or what `claim` makes of
+/// the line; nothing for comments and empty lines.
+pub(super) fn entry_line(
+    number: u64,
+    text: &[u8],
+    records: &mut Records,
+    claim: impl FnOnce(&[u8]) -> Result<Claim, Malformed>,
+) {
+    if let Some(gap) = gap::read(text) {
+        records.push(number, gap);
+    } else if !text.is_empty() && comment(text, Terminator::Line).is_none() {
+        records.push_claim(number, claim(text));
+    }
+}
+
 /// Reads lines one after the other, remembering what the earlier ones settled for the later.
 #[derive(Debug)]
 pub(super) struct Parser {
@@ -171,7 +186,8 @@ fn claim(name: RelPath, digest: ClaimedDigest, escaped: bool) -> Claim {
     }
 }
 
-fn name(bytes: &[u8], escaped: bool) -> Result<RelPath, Malformed> {
+/// A name as it stands in a line, unescaped and checked.
+pub(super) fn name(bytes: &[u8], escaped: bool) -> Result<RelPath, Malformed> {
     let name = if escaped {
         escape::gnu_unescape(bytes).ok_or(Malformed::BadEscape)?
     } else {

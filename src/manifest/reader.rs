@@ -441,14 +441,29 @@ mod tests {
         assert_eq!(one("SHA256 (a) = MD5!"), bad("sha256", 64));
         assert_eq!(one("MD5 (a) = "), bad("md5", 32));
         assert_eq!(one("MD5 (a) = MD5!00"), bad("md5", 32));
-        let base64 = "SHA256 (a.txt) = WJG1tSLV3whtD/CxEPvZ0hu0/HFjrzTQgoai6Eb2vgM=";
-        assert_eq!(one(base64), bad("sha256", 64));
+        let unpadded = "WJG1tSLV3whtD/CxEPvZ0hu0/HFjrzTQgoai6Eb2vgM";
+        assert_eq!(one(&format!("SHA256 (a) = {unpadded}")), bad("sha256", 64));
         assert_eq!(
-            shown("WJG1tSLV3whtD/CxEPvZ0hu0/HFjrzTQgoai6Eb2vgM=  a"),
-            ["1!NoShape"]
+            one(&format!("SHA512 (a) = {unpadded}=")),
+            bad("sha512", 128)
         );
+        assert_eq!(shown(&format!("{unpadded}  a")), ["1!NoShape"]);
         assert_eq!(shown("MD5!0  a"), ["1!NoAlgorithm(33)"]);
         assert_eq!(shown("MD5 () = MD5!"), ["1!EmptyName"]);
+    }
+
+    #[test]
+    fn base64_is_read_in_place_of_hexadecimal_digits() {
+        let base64 = "WJG1tSLV3whtD/CxEPvZ0hu0/HFjrzTQgoai6Eb2vgM=";
+        let url_safe = base64.replace('/', "_");
+        let list = format!("SHA256 (a.txt) = {base64}\n{base64}  a\n{url_safe}  a\n");
+        assert_eq!(shown(&list), ["1:a.txt", "2:a", "3:a"]);
+        assert_eq!(
+            algorithms(&list, &named("B3SUMS")),
+            ["sha256", "blake3", "blake3"]
+        );
+        let md5 = "ndTkYSaMgDT1yFZOFVxnpg== a";
+        assert_eq!(algorithms(md5, &Hints::default()), ["md5"]);
     }
 
     #[test]
@@ -654,7 +669,7 @@ mod tests {
             let hints = Hints { format, ..Hints::default() };
             if let Ok(reader) = Reader::new(&list[..], &hints) {
                 let numbers: Vec<u64> = reader.map(|record| record.unwrap().line).collect();
-                prop_assert!(numbers.is_sorted_by(|a, b| a < b));
+                prop_assert!(numbers.is_sorted());
                 prop_assert!(numbers.len() <= list.len());
             }
         }
