@@ -48,6 +48,18 @@ pub fn encode_base64(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
 }
 
+/// Reads standard base64 with padding, strictly; `None` if it is anything else.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(multisum::hex::decode_base64(b"Zm9vYmE="), Some(b"fooba".to_vec()));
+/// assert_eq!(multisum::hex::decode_base64(b"Zm9vYmF="), None);
+/// ```
+pub fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
+    BASE64.decode(text).ok()
+}
+
 /// Reads hexadecimal digits of either case into a buffer; gives the bytes that were written.
 ///
 /// `None` under the conditions of [`decode`], and if the buffer is too small.
