@@ -1,6 +1,6 @@
 //! Hexadecimal text of digests, in both directions and strictly; base64 for names in JSON.
 
-use data_encoding::{BASE64, HEXLOWER, HEXLOWER_PERMISSIVE};
+use data_encoding::{BASE64, BASE64URL, HEXLOWER, HEXLOWER_PERMISSIVE};
 
 /// Writes bytes as lower-case hexadecimal digits.
 ///
@@ -48,16 +48,23 @@ pub fn encode_base64(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
 }
 
-/// Reads standard base64 with padding, strictly; `None` if it is anything else.
+/// Reads base64 with padding, in the standard or in the URL-safe alphabet (RFC 4648, sections 4 and
+/// 5); `None` for anything else, also for nothing.
 ///
 /// # Examples
 ///
 /// ```
 /// assert_eq!(multisum::hex::decode_base64(b"Zm9vYmE="), Some(b"fooba".to_vec()));
-/// assert_eq!(multisum::hex::decode_base64(b"Zm9vYmF="), None);
+/// assert_eq!(multisum::hex::decode_base64(b"_-8="), multisum::hex::decode_base64(b"/+8="));
+/// assert_eq!(multisum::hex::decode_base64(b"Zm9vYmE"), None);
 /// ```
 pub fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
-    BASE64.decode(text).ok()
+    if text.is_empty() {
+        return None;
+    }
+    let url_safe = text.iter().any(|byte| matches!(byte, b'-' | b'_'));
+    let alphabet = if url_safe { BASE64URL } else { BASE64 };
+    alphabet.decode(text).ok()
 }
 
 /// Reads hexadecimal digits of either case into a buffer; gives the bytes that were written.

@@ -8,6 +8,7 @@ mod bench;
 mod console;
 mod exit;
 mod hash;
+mod header;
 mod names;
 mod output;
 mod plan;

@@ -380,7 +380,7 @@ impl Encoder for JsonLines {
         let counted =
             format!("{{\"files\":{files},\"bytes\":{bytes},\"gaps\":{gaps},\"sha256\":\"");
         out.extend_from_slice(counted.as_bytes());
-        for digest in self.seal.digest() {
+        if let Some(digest) = self.seal.digest() {
             hex::encode_into(digest.as_bytes(), out);
         }
         out.extend_from_slice(b"\"}\n");
