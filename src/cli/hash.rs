@@ -87,7 +87,10 @@ fn choose_naming(args: &HashArgs, plans: &[OutputPlan]) -> Result<Naming, Failur
         return Ok(naming);
     }
     let confined = naming.confined(&paths);
-    match (&confined, paths.iter().find(|path| confined.is_left_by(path))) {
+    match (
+        &confined,
+        paths.iter().find(|path| confined.is_left_by(path)),
+    ) {
         (Naming::Above(_), _) if natives < plans.len() => Err(Failure::TwoNamings),
         (Naming::Base(_), Some(path)) => Err(Failure::OutOfBase(path.clone())),
         _ => Ok(confined),

@@ -98,7 +98,10 @@ mod tests {
     #[test]
     fn each_entry_has_the_line_where_it_begins() {
         let text = "[\n{\"path\":\"a\",\"size\":1},\n\n{\n\"path\":\"b\",\"error\":\"x\"},\n3]";
-        assert_eq!(shown(text, None), ["2:a", "4 gap b", "6!not a checksum line"]);
+        assert_eq!(
+            shown(text, None),
+            ["2:a", "4 gap b", "6!not a checksum line"]
+        );
     }
 
     #[test]
@@ -107,7 +110,10 @@ mod tests {
         for cut in 1..text.len() - 2 {
             let found = shown(&text[..cut], Some(Format::Json));
             let message = found.last().unwrap();
-            assert!(message.ends_with("the text ends within the document"), "{cut}: {message}");
+            assert!(
+                message.ends_with("the text ends within the document"),
+                "{cut}: {message}"
+            );
         }
     }
 
@@ -123,7 +129,11 @@ mod tests {
             ("[1]", false),
             ("[info] {\"path\":\"a\",\"size\":1}", false),
         ] {
-            let sample = Sample { bytes: text.as_bytes(), complete: true, list_name: None };
+            let sample = Sample {
+                bytes: text.as_bytes(),
+                complete: true,
+                list_name: None,
+            };
             assert_eq!(begins(sample), is_own, "{text}");
         }
     }

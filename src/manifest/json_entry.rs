@@ -114,11 +114,7 @@ impl Found {
         algorithms: &AlgorithmEvidence,
     ) -> Result<(), Malformed> {
         let digits = value.as_text().map(str::as_bytes).unwrap_or_default();
-        let is_known = key.parse::<Algorithm>().is_ok();
-        let looks_like_one = digits.len() >= MIN_UNKNOWN_DIGITS && hex::decode(digits).is_some();
-        if !is_known && !looks_like_one {
-            return Err(unknown_field(key));
-        }
+        unknown_digest(key, digits)?;
         self.has_digest = true;
         if let Some(digest) = algorithms.named(key, digits)? {
             let again = |other: &ClaimedDigest| match (other, &digest) {
@@ -133,6 +129,16 @@ impl Found {
             self.digests.push(digest);
         }
         Ok(())
+    }
+}
+
+/// Refuses a field that neither has the name of an algorithm nor holds what looks like a digest.
+pub(super) fn unknown_digest(key: &str, digits: &[u8]) -> Result<(), Malformed> {
+    let looks_like_one = digits.len() >= MIN_UNKNOWN_DIGITS && hex::decode(digits).is_some();
+    if looks_like_one || key.parse::<Algorithm>().is_ok() {
+        Ok(())
+    } else {
+        Err(unknown_field(key))
     }
 }
 

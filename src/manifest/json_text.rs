@@ -7,12 +7,13 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::{self, Debug, Formatter};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use serde_core::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::decoder::{Decoder, Records, Text};
-use super::lines::MAX_LINE_LEN_BYTES;
+use super::decoder::{ByLine, Context, Decoder, Grammar, Records, Text};
+use super::lines::{Encoding, Lines, MAX_LINE_LEN_BYTES, Terminator, read_sample};
+use super::wrapper::Wrapper;
 use super::{Content, Malformed};
 use crate::relpath::RelPath;
 
@@ -607,6 +608,52 @@ impl<S: Shape> Decoder for JsonDecoder<'_, S> {
             }
         }
     }
+}
+
+/// Makes the decoder of a text from its beginning.
+pub(super) type Choose = for<'r> fn(&[u8], Text<'r>, Context) -> Box<dyn Decoder + 'r>;
+
+/// Reads a format that comes in more than one notation.
+pub(super) struct Choice<'r> {
+    choose: Choose,
+    unread: Option<(Text<'r>, Context)>,
+    chosen: Option<Box<dyn Decoder + 'r>>,
+}
+
+impl<'r> Choice<'r> {
+    pub(super) fn new(text: Text<'r>, context: Context, choose: Choose) -> Self {
+        Self {
+            choose,
+            unread: Some((text, context)),
+            chosen: None,
+        }
+    }
+}
+
+impl Debug for Choice<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Choice").field(&self.chosen).finish()
+    }
+}
+
+impl Decoder for Choice<'_> {
+    fn advance(&mut self, records: &mut Records) -> io::Result<bool> {
+        if let Some((mut text, context)) = self.unread.take() {
+            let sample = read_sample(&mut text)?;
+            let whole = Box::new(Cursor::new(sample.clone()).chain(text));
+            self.chosen = Some((self.choose)(&sample, whole, context));
+        }
+        match &mut self.chosen {
+            Some(chosen) => chosen.advance(records),
+            None => Ok(false),
+        }
+    }
+}
+
+/// Reads a text line by line.
+pub(super) fn by_line<'r>(text: Text<'r>, grammar: Box<dyn Grammar>) -> Box<dyn Decoder + 'r> {
+    let lines = Lines::new(text, Encoding::Bytes, Terminator::Line);
+    Box::new(ByLine::new(lines, Wrapper::None, grammar))
 }
 
 /// The first object of a text, as far as the beginning shows it.
