@@ -63,6 +63,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("tempfile", &["src/cli/"]),
     ("indicatif", &["src/report/progress.rs"]),
     ("console", &["src/report/"]),
+    ("serde_core", &["src/manifest/json_text.rs"]),
     (
         "serde_json",
         &[

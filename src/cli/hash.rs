@@ -22,6 +22,7 @@ use crate::walk::{self, LeaveOut};
 use super::args::HashArgs;
 use super::console::Console;
 use super::exit::ExitCode;
+use super::header;
 use super::names::Naming;
 use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
@@ -32,9 +33,10 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
         return list_algorithms();
     }
     let start = Instant::now();
+    let created = header::created()?;
     plan::base(args.base.as_ref())?;
     let (algorithms, plans) = plan_outputs(args)?;
-    let naming = Naming::choose(args.base.clone(), &args.output, &or_current(&args.paths));
+    let naming = choose_naming(args, &plans)?;
     let place = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
     let engine = plan::engine(&args.machine, place)?;
     let mut walk_options = plan::walk_options(&args.walk)?;
@@ -42,7 +44,8 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
         &plans,
         &algorithms,
         args.force,
-        &Header::default(),
+        &header::of_run(args, &walk_options.filter, created),
+        &naming,
         &mut walk_options.leave_out,
     )?;
     let inputs = || plan::inputs(&args.walk, args.paths.clone(), naming.clone());
@@ -74,7 +77,27 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     Ok(code)
 }
 
-fn or_current(paths: &[PathBuf]) -> Vec<PathBuf> {
+/// Chooses names that every one of the manifests can hold.
+fn choose_naming(args: &HashArgs, plans: &[OutputPlan]) -> Result<Naming, Failure> {
+    let paths = or_current(&args.paths);
+    let naming = Naming::choose(args.base.clone(), &args.output, &paths);
+    let natives = plans.iter().filter(|plan| plan.format == Format::Jsonl);
+    let natives = natives.count();
+    if natives == 0 {
+        return Ok(naming);
+    }
+    let confined = naming.confined(&paths);
+    match (
+        &confined,
+        paths.iter().find(|path| confined.is_left_by(path)),
+    ) {
+        (Naming::Above(_), _) if natives < plans.len() => Err(Failure::TwoNamings),
+        (Naming::Base(_), Some(path)) => Err(Failure::OutOfBase(path.clone())),
+        _ => Ok(confined),
+    }
+}
+
+pub(super) fn or_current(paths: &[PathBuf]) -> Vec<PathBuf> {
     if paths.is_empty() {
         vec![PathBuf::from(".")]
     } else {
@@ -235,6 +258,7 @@ fn open_manifests(
     algorithms: &[Algorithm],
     force: bool,
     header: &Header,
+    naming: &Naming,
     leave_out: &mut LeaveOut,
 ) -> Result<Vec<Manifest>, Failure> {
     plan::leave_out_stream(&io::stdout(), "standard output", leave_out)?;
@@ -250,7 +274,7 @@ fn open_manifests(
             base64: plan.base64,
             algorithms: algorithms.to_vec(),
             carried: plan.algorithms.clone(),
-            header: header.clone(),
+            header: header::of_output(header, naming, plan.path.as_deref())?,
         })?;
         manifests.push(Manifest { output, writer });
     }

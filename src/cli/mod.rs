@@ -9,6 +9,7 @@ mod console;
 mod convert;
 mod exit;
 mod hash;
+mod header;
 mod names;
 mod output;
 mod plan;

@@ -17,6 +17,8 @@ pub(super) enum Naming {
     Base(PathBuf),
     /// All PATHs lie under this (absolute) folder, in which the manifests are written.
     Under(PathBuf),
+    /// All PATHs lie under this (absolute) folder, which is the deepest of that kind.
+    Above(PathBuf),
 }
 
 impl Naming {
@@ -34,6 +36,38 @@ impl Naming {
         }
     }
 
+    /// Other names for PATHs that lie elsewhere than in the current folder, as manifests need them
+    /// whose names may not lead out of their base.
+    pub(super) fn confined(self, paths: &[PathBuf]) -> Self {
+        let inside = paths.iter().all(|path| stays_inside(path));
+        match self {
+            Self::AsTyped if !inside => folder_above(paths).map_or(self, Self::Above),
+            _ => self,
+        }
+    }
+
+    /// Whether the name of this PATH leads out of the folder that names are relative to.
+    pub(super) fn is_left_by(&self, path: &Path) -> bool {
+        let name = self.root(path).name.to_path();
+        !name.is_some_and(|name| stays_inside(&name))
+    }
+
+    /// The folder that names are relative to, as a manifest in the folder of `output` records it:
+    /// relative to that folder if it lies there, else absolute.
+    pub(super) fn recorded_base(&self, output: Option<&Path>) -> io::Result<RelPath> {
+        let base = match self {
+            Self::AsTyped => Path::new("."),
+            Self::Base(folder) | Self::Under(folder) | Self::Above(folder) => folder,
+        };
+        let base = base.canonicalize()?;
+        let own = output.map_or(Path::new("."), folder_of).canonicalize()?;
+        Ok(match base.strip_prefix(&own) {
+            Ok(below) if below.as_os_str().is_empty() => RelPath::from("."),
+            Ok(below) => RelPath::from_path(below),
+            Err(_) => RelPath::from_path(&base),
+        })
+    }
+
     /// The path to open and the name to write for a PATH.
     pub(super) fn root(&self, path: &Path) -> Root {
         match self {
@@ -49,7 +83,7 @@ impl Naming {
                     name,
                 }
             }
-            Self::Under(folder) => {
+            Self::Under(folder) | Self::Above(folder) => {
                 let typed = Root::as_typed(path);
                 Root {
                     name: under(folder, path).unwrap_or(typed.name),
@@ -58,6 +92,26 @@ impl Naming {
             }
         }
     }
+}
+
+fn stays_inside(path: &Path) -> bool {
+    let mut parts = path.components();
+    parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+/// The deepest folder that holds every PATH; a PATH that is a folder holds itself.
+fn folder_above(paths: &[PathBuf]) -> Option<PathBuf> {
+    let mut above: Option<PathBuf> = None;
+    for path in paths {
+        let mut folder = absolute(path).ok()?;
+        if !folder.is_dir() || folder.is_symlink() {
+            folder.pop();
+        }
+        let mut common = above.unwrap_or_else(|| folder.clone());
+        while !folder.starts_with(&common) && common.pop() {}
+        above = Some(common);
+    }
+    above
 }
 
 fn common_folder(outputs: &[PathBuf]) -> Option<PathBuf> {

@@ -54,6 +54,18 @@ pub(super) enum Failure {
     SeveralInOne { format: Format, path: PathBuf },
     #[error("{}: named by more than one -o", Quoted::path(.0))]
     SameOutput(PathBuf),
+    #[error(
+        "{}: no name in a native manifest may lead out of its base; choose another --base",
+        Quoted::path(.0)
+    )]
+    OutOfBase(PathBuf),
+    #[error(
+        "names in a native manifest are relative to its base, those in the other manifests as \
+         typed; give a --base, or write them in runs of their own"
+    )]
+    TwoNamings,
+    #[error("SOURCE_DATE_EPOCH is to be a number of seconds, not '{}'", Quoted::new(.0))]
+    SourceDate(OsString),
     #[error("--map takes OLD=NEW, not '{}'", Quoted::new(.0))]
     Map(OsString),
     #[error("{}: {reason}", Quoted::path(.path))]

@@ -1,12 +1,117 @@
-//! To be written.
+//! CycloneDX bills of materials in JSON: the components that are files.
 
-use super::decoder::{Context, Decoder, Text};
+use super::decoder::{Context, Decoder, Records, Text};
 use super::detect::Sample;
+use super::evidence::AlgorithmEvidence;
+use super::json_text::{At, JsonDecoder, Object, Outline, Roots, Shape, Value, bad, name};
+use super::{Claim, Content, Malformed};
 
-pub(super) fn decoder<'r>(_text: Text<'r>, _context: Context) -> Box<dyn Decoder + 'r> {
-    Box::new(super::unwritten::Unwritten)
+pub(super) fn begins(sample: Sample<'_>) -> bool {
+    Outline::of(sample.bytes)
+        .is_some_and(|outline| !outline.in_array && outline.text("bomFormat") == Some(b"CycloneDX"))
 }
 
-pub(super) fn begins(_sample: Sample<'_>) -> bool {
-    false
+pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder + 'r> {
+    let shape = Components {
+        algorithms: context.algorithms,
+    };
+    Box::new(JsonDecoder::new(text, Roots::One, shape))
+}
+
+#[derive(Debug)]
+struct Components {
+    algorithms: AlgorithmEvidence,
+}
+
+impl Components {
+    /// Takes a component and those in it.
+    fn take(&self, line: u64, value: &Value<'_>, records: &mut Records) {
+        let Some(component) = value.as_object() else {
+            return records.push(line, Content::Malformed(bad("component", value)));
+        };
+        if component.get("type").and_then(Value::as_text) == Some("file") {
+            records.push_claim(line, self.claim(component));
+        }
+        match component.get("components") {
+            None | Some(Value::Null) => {}
+            Some(Value::List(inner)) => {
+                for value in inner {
+                    self.take(line, value, records);
+                }
+            }
+            Some(other) => records.push(line, Content::Malformed(bad("components", other))),
+        }
+    }
+
+    fn claim(&self, component: &Object<'_>) -> Result<Claim, Malformed> {
+        let mut claim = Claim::bare(name(component.needed_text("name")?)?);
+        for hash in component.objects("hashes")? {
+            let digits = hash.needed_text("content")?.as_bytes();
+            let digest = self.algorithms.named(hash.needed_text("alg")?, digits)?;
+            claim.digests.extend(digest);
+        }
+        Ok(claim)
+    }
+}
+
+impl Shape for Components {
+    fn piece(&mut self, line: u64, at: At<'_>, value: Value<'_>, records: &mut Records) {
+        match at {
+            At::ElementOf("components") => self.take(line, &value, records),
+            At::Member("metadata") => {
+                let described = value.as_object().and_then(|object| object.get("component"));
+                if let Some(component) = described {
+                    self.take(line, component, records);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::manifest::Format;
+    use crate::manifest::json_entry::testing::{any_text, contents, shown};
+
+    const SHA1: &str = "f572d396fae9206628714fb2ce00f72e94f2258f";
+
+    #[test]
+    fn files_are_found_at_every_depth_and_nothing_else() {
+        let text = r#"{"bomFormat":"CycloneDX","specVersion":"1.5",
+"metadata":{"component":{"type":"application","name":"m","components":[{"type":"file","name":"in"}]}},
+"components":[
+{"type":"library","name":"l","hashes":[{"alg":"SHA-1","content":"S!"}],
+"components":[{"type":"file","name":"deep"}]},
+{"type":"file","name":"a.txt","hashes":[{"alg":"SHA-1","content":"S!"},{"alg":"Streebog-256","content":"00"}]},
+{"type":"file"},
+{"type":"file","name":"b","hashes":[{"alg":"SHA-1","content":"00"}]},
+7]}"#;
+        let text = text.replace("S!", SHA1);
+        let expected = [
+            "2:in",
+            "4:deep",
+            "6:a.txt",
+            "7!no name",
+            "8!not a sha1 digest, which has 40 hexadecimal digits",
+            "9!bad component: '7'",
+        ];
+        assert_eq!(shown(&text, None), expected);
+        let Content::Claim(claim) = &contents(text.as_bytes(), None)[2] else {
+            panic!();
+        };
+        assert_eq!(claim.digests.len(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn anything_is_read_to_its_end(text in any_text(&[
+            "{\"bomFormat\":\"CycloneDX\",", "\"components\":[", "{\"type\":\"file\",", "\"name\":\"a\"", "{", "}", "]", ",",
+        ])) {
+            contents(&text, Some(Format::CycloneDx));
+        }
+    }
 }

@@ -34,6 +34,8 @@ mod gnu;
 mod hashdeep;
 mod intoto;
 mod json;
+mod json_entry;
+mod json_text;
 mod jsonl;
 mod legacy_mhl;
 mod lines;

@@ -81,6 +81,14 @@ pub struct Filter(Option<Arc<Globs>>);
 struct Globs {
     include: Option<Gitignore>,
     exclude: Gitignore,
+    said: Said,
+}
+
+/// The globs as arguments would give them.
+#[derive(Clone, Debug, Default)]
+struct Said {
+    include: Vec<String>,
+    exclude: Vec<String>,
 }
 
 impl Filter {
@@ -117,7 +125,18 @@ impl Filter {
             exclude: GitignoreBuilder::new(""),
             includes: 0,
             excludes: 0,
+            said: Said::default(),
         }
+    }
+
+    /// The included globs, such that [`Filter::new`] makes the same filter of them and the excluded.
+    pub fn included(&self) -> &[String] {
+        self.0.as_ref().map_or(&[], |globs| &globs.said.include)
+    }
+
+    /// The excluded globs, those of files among them.
+    pub fn excluded(&self) -> &[String] {
+        self.0.as_ref().map_or(&[], |globs| &globs.said.exclude)
     }
 
     /// Whether everything is reported.
@@ -178,6 +197,7 @@ pub struct FilterBuilder {
     exclude: GitignoreBuilder,
     includes: usize,
     excludes: usize,
+    said: Said,
 }
 
 impl FilterBuilder {
@@ -189,6 +209,7 @@ impl FilterBuilder {
     pub fn include(&mut self, glob: &str) -> Result<&mut Self, FilterError> {
         self.includes += 1;
         add_argument(&mut self.include, glob)?;
+        self.said.include.push(glob.to_owned());
         Ok(self)
     }
 
@@ -200,6 +221,7 @@ impl FilterBuilder {
     pub fn exclude(&mut self, glob: &str) -> Result<&mut Self, FilterError> {
         self.excludes += 1;
         add_argument(&mut self.exclude, glob)?;
+        self.said.exclude.push(glob.to_owned());
         Ok(self)
     }
 
@@ -246,6 +268,7 @@ impl FilterBuilder {
                     reason: reason(error),
                 })?;
             self.excludes += 1;
+            self.said.exclude.extend(as_argument(glob));
         }
         Ok(self)
     }
@@ -271,6 +294,7 @@ impl FilterBuilder {
         Ok(Filter(Some(Arc::new(Globs {
             include,
             exclude: compile(&self.exclude)?,
+            said: self.said.clone(),
         }))))
     }
 }
@@ -299,6 +323,14 @@ fn as_line(glob: &str) -> String {
         line.push_str("\\ ");
     }
     line
+}
+
+/// The glob in a line of `.gitignore`, such that [`as_line`] gives its meaning back; `None` if there
+/// is none.
+fn as_argument(line: &str) -> Option<String> {
+    let is_escaped = line.ends_with("\\ ");
+    let glob = if is_escaped { line } else { line.trim_end() };
+    (!glob.is_empty() && !glob.starts_with('#')).then(|| glob.to_owned())
 }
 
 fn reason(error: ignore::Error) -> String {

@@ -1,0 +1,66 @@
+//! What a manifest says of itself.
+
+use std::env;
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::error::{FileError, Operation};
+use crate::manifest::{Header, Scope};
+use crate::relpath::RelPath;
+use crate::timestamp::Timestamp;
+use crate::walk::Filter;
+
+use super::args::HashArgs;
+use super::hash::or_current;
+use super::names::Naming;
+use super::plan::Failure;
+
+/// When the run began, or the moment that SOURCE_DATE_EPOCH names, so that builds can be repeated
+/// byte by byte.
+pub(super) fn created() -> Result<Option<Timestamp>, Failure> {
+    let Some(said) = env::var_os("SOURCE_DATE_EPOCH") else {
+        return Ok(Timestamp::from_system(SystemTime::now()));
+    };
+    let seconds = said.to_str().and_then(|text| text.parse().ok());
+    match seconds.and_then(|seconds| Timestamp::new(seconds, 0)) {
+        Some(moment) => Ok(Some(moment)),
+        None => Err(Failure::SourceDate(said)),
+    }
+}
+
+/// What all manifests of a run say, which is everything but their bases.
+pub(super) fn of_run(args: &HashArgs, filter: &Filter, created: Option<Timestamp>) -> Header {
+    // Names from a list are no trees to walk again.
+    let paths = match args.walk.files_from {
+        Some(_) => Vec::new(),
+        None => or_current(&args.paths),
+    };
+    Header {
+        base: None,
+        created,
+        algorithms: Vec::new(),
+        paths: paths.iter().map(|path| RelPath::from_path(path)).collect(),
+        scope: Scope {
+            include: filter.included().to_vec(),
+            exclude: filter.excluded().to_vec(),
+            follow_links: args.walk.follow,
+            one_file_system: args.walk.one_file_system,
+            max_depth: args.walk.max_depth.map(|depth| depth as u64),
+        },
+    }
+}
+
+/// What the manifest at `output` says.
+pub(super) fn of_output(
+    header: &Header,
+    naming: &Naming,
+    output: Option<&Path>,
+) -> Result<Header, FileError> {
+    let base = naming.recorded_base(output).map_err(|error| {
+        FileError::new(Operation::Stat, output.unwrap_or(Path::new(".")), error)
+    })?;
+    Ok(Header {
+        base: Some(base),
+        ..header.clone()
+    })
+}
