@@ -54,6 +54,7 @@ mod unpack;
 mod unwritten;
 mod wrapper;
 mod writer;
+mod xml;
 
 pub use entry::{Claim, ClaimedDigest, Content, Entry, GapKind, Header, Kind, Record, Scope};
 pub use evidence::{AlgorithmSource, NamedAlgorithm, candidates};
