@@ -48,6 +48,21 @@ pub fn encode_base64(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
 }
 
+/// Reads standard base64 with padding; `None` if it is anything else, or empty.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(multisum::hex::decode_base64(b"Zm9vYmE="), Some(b"fooba".to_vec()));
+/// assert_eq!(multisum::hex::decode_base64(b"Zm9vYmE"), None);
+/// ```
+pub fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
+    if text.is_empty() {
+        return None;
+    }
+    BASE64.decode(text).ok()
+}
+
 /// Reads hexadecimal digits of either case into a buffer; gives the bytes that were written.
 ///
 /// `None` under the conditions of [`decode`], and if the buffer is too small.

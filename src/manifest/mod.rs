@@ -11,6 +11,7 @@
 //! of `format`, a row in the order of `detect`, an arm in `decoder` and, if it is written, one in
 //! `encoder`.
 
+pub mod ascmhl;
 mod bagit;
 mod bare;
 mod bsd;
