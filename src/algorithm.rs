@@ -48,6 +48,7 @@ pub enum Algorithm {
     Ripemd160,
     Tiger,
     Whirlpool,
+    C4,
 }
 
 /// The digest length of a BLAKE2b variant: a multiple of 8 bits, from 8 to 512.
@@ -145,7 +146,7 @@ use Algorithm as A;
 
 /// Every algorithm: name, tag, digest bits, block bytes, strength, cost, other spellings.
 ///
-/// `SHA512-256` means SHA-512/256, as OpenSSL 1.1.1 wrote it; GNU cksum reads the same tag as a
+/// `c4` is SHA-512 in another spelling, see [`crate::c4`]. `SHA512-256` means SHA-512/256, as OpenSSL 1.1.1 wrote it; GNU cksum reads the same tag as a
 /// truncated SHA-512, which no list that it writes can contain.
 #[rustfmt::skip]
 pub static TABLE: &[AlgorithmInfo] = table! {
@@ -178,6 +179,7 @@ pub static TABLE: &[AlgorithmInfo] = table! {
     A::Ripemd160, "ripemd160", "RMD160", 160, 64, Strong, 2500, ["RIPEMD160", "RIPEMD-160", "RMD-160"];
     A::Tiger, "tiger", "TIGER", 192, 64, Broken, 1600, ["TIGER192", "TIGER-192"];
     A::Whirlpool, "whirlpool", "WHIRLPOOL", 512, 64, Strong, 5000, ["WHIRLPOOL-512"];
+    A::C4, "c4", "C4", 512, 128, Strong, 1670, ["C4ID", "C4-ID"];
 };
 
 impl Algorithm {

@@ -3,11 +3,12 @@
 use std::fmt::{self, Debug, Display, Formatter};
 
 use crate::algorithm::Algorithm;
+use crate::c4;
 use crate::hex;
 
 /// The value that an algorithm gave, or that a manifest claims.
 ///
-/// `Display` is lower-case hexadecimal. Two digests are equal only if their algorithms are.
+/// `Display` is lower-case hexadecimal, but for C4, which is spelled in base 58 (see [`crate::c4`]). Two digests are equal only if their algorithms are.
 ///
 /// # Examples
 ///
@@ -38,6 +39,26 @@ impl Digest {
         Some(digest)
     }
 
+    /// Reads a digest as manifests spell it: hexadecimal digits of either case, for C4 also its own
+    /// spelling; `None` unless it has the algorithm's length.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use multisum::{Algorithm, Digest};
+    /// let digest = Digest::parse(Algorithm::Crc32, b"CBF43926").expect("8 digits");
+    /// assert_eq!(digest.to_string(), "cbf43926");
+    /// ```
+    pub fn parse(algorithm: Algorithm, text: &[u8]) -> Option<Self> {
+        if algorithm == Algorithm::C4
+            && let Some(bytes) = c4::decode(text)
+        {
+            return Self::new(algorithm, &bytes);
+        }
+        let mut buffer = [0; Algorithm::MAX_DIGEST_LEN_BYTES];
+        Self::new(algorithm, hex::decode_into(text, &mut buffer)?)
+    }
+
     /// The algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
@@ -51,12 +72,41 @@ impl Digest {
 
 impl Display for Digest {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.as_bytes()))
+        match <&[u8; 64]>::try_from(self.as_bytes()) {
+            Ok(bytes) if self.algorithm == Algorithm::C4 => f.write_str(&c4::encode(bytes)),
+            _ => f.write_str(&hex::encode(self.as_bytes())),
+        }
     }
 }
 
 impl Debug for Digest {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{self}", self.algorithm)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hasher::new_hasher;
+
+    /// Of the messages of `tests/test_hasher.py` in the reference implementation of ASC MHL.
+    #[test]
+    fn c4_is_spelled_as_published() {
+        let expected = "c456LycWwpMMS7VDZEKvYv2L1uJS6s4qAFnaJdnQiy5JVbBFZMA8aLDS6SPaJjLqxXH4qZdnbuktopMt9frtC2qL1R";
+        let mut hasher = new_hasher(Algorithm::C4);
+        hasher.update(b"media-hash-list");
+        let digest = hasher.finish();
+        assert_eq!(digest.to_string(), expected);
+        assert_eq!(
+            Digest::parse(Algorithm::C4, expected.as_bytes()),
+            Some(digest)
+        );
+        let digits = hex::encode(digest.as_bytes());
+        assert_eq!(
+            Digest::parse(Algorithm::C4, digits.as_bytes()),
+            Some(digest)
+        );
+        assert_eq!(Digest::parse(Algorithm::Sha512, expected.as_bytes()), None);
     }
 }

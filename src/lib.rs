@@ -8,7 +8,7 @@
 //!
 //! | layer | modules | what they know |
 //! |---|---|---|
-//! | 0 | [`error`], [`hex`], [`quote`], [`relpath`], [`timestamp`] | names, times and errors as data |
+//! | 0 | [`c4`], [`error`], [`hex`], [`quote`], [`relpath`], [`timestamp`] | names, times and errors as data |
 //! | 1 | [`algorithm`], [`digest`], [`hasher`], [`lanes`] | bytes in, digests out |
 //! | 2 | [`walk`], [`manifest`], [`engine`] | the tree, the list, the machine; none knows another |
 //! | 3 | [`event`] | what can be said of a name |
@@ -47,6 +47,7 @@
 //! Whole trees and verification: `examples/`.
 
 pub mod algorithm;
+pub mod c4;
 #[doc(hidden)]
 pub mod cli;
 pub mod digest;

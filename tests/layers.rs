@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The modules of `src/` from the lowest layer to the highest. A module may use the modules of the
 /// rows above its own, and itself.
 const LAYERS: &[&[&str]] = &[
-    &["error", "hex", "quote", "relpath", "timestamp"],
+    &["c4", "error", "hex", "quote", "relpath", "timestamp"],
     &["algorithm"],
     &["digest"],
     &["hasher", "lanes"],

@@ -24,7 +24,7 @@ pub fn new_hasher(algorithm: Algorithm) -> Box<dyn StreamHasher> {
         Algorithm::Sha224 => boxed::<sha2::Sha224>(algorithm),
         Algorithm::Sha256 => boxed::<sha2::Sha256>(algorithm),
         Algorithm::Sha384 => boxed::<sha2::Sha384>(algorithm),
-        Algorithm::Sha512 => boxed::<sha2::Sha512>(algorithm),
+        Algorithm::Sha512 | Algorithm::C4 => boxed::<sha2::Sha512>(algorithm),
         Algorithm::Sha512_224 => boxed::<sha2::Sha512_224>(algorithm),
         Algorithm::Sha512_256 => boxed::<sha2::Sha512_256>(algorithm),
         Algorithm::Sha3_224 => boxed::<sha3::Sha3_224>(algorithm),

@@ -251,6 +251,7 @@ impl Lanes {
             Algorithm::Sha224 | Algorithm::Sha256 => of!(self.sha256),
             Algorithm::Sha384
             | Algorithm::Sha512
+            | Algorithm::C4
             | Algorithm::Sha512_224
             | Algorithm::Sha512_256 => of!(self.sha512),
             _ => None,

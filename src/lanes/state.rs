@@ -49,7 +49,7 @@ impl LaneState {
             Algorithm::Sha224 => sha256(&sha256::INITIAL_224),
             Algorithm::Sha256 => sha256(&sha256::INITIAL_256),
             Algorithm::Sha384 => sha512(&sha512::INITIAL_384),
-            Algorithm::Sha512 => sha512(&sha512::INITIAL_512),
+            Algorithm::Sha512 | Algorithm::C4 => sha512(&sha512::INITIAL_512),
             Algorithm::Sha512_224 => sha512(&sha512::INITIAL_512_224),
             Algorithm::Sha512_256 => sha512(&sha512::INITIAL_512_256),
             _ => return None,

@@ -7,7 +7,7 @@ use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::hasher::new_hasher;
 
-const ALGORITHMS: [Algorithm; 8] = [
+const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::Md5,
     Algorithm::Sha1,
     Algorithm::Sha224,
@@ -16,6 +16,7 @@ const ALGORITHMS: [Algorithm; 8] = [
     Algorithm::Sha512,
     Algorithm::Sha512_224,
     Algorithm::Sha512_256,
+    Algorithm::C4,
 ];
 
 /// One algorithm of each family.

@@ -11,6 +11,7 @@
 //! of `format`, a row in the order of `detect`, an arm in `decoder` and, if it is written, one in
 //! `encoder`.
 
+pub mod ascmhl;
 mod bagit;
 mod bare;
 mod bsd;
@@ -58,6 +59,7 @@ mod unpack;
 mod unwritten;
 mod wrapper;
 mod writer;
+mod xml;
 
 pub use entry::{Claim, ClaimedDigest, Content, Entry, GapKind, Header, Kind, Record, Scope};
 pub use evidence::{AlgorithmSource, NamedAlgorithm, candidates};
