@@ -55,6 +55,8 @@ pub(super) enum Failure {
     SameOutput(PathBuf),
     #[error("--map takes OLD=NEW, not '{}'", Quoted::new(.0))]
     Map(OsString),
+    #[error("{}: a folder is verified where it lies, and -C names another", Quoted::path(.0))]
+    BaseOfFolder(PathBuf),
     #[error(transparent)]
     Writer(#[from] WriterError),
     #[error("{}: {}", Quoted::path(.0.path()), .0)]

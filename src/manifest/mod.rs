@@ -11,7 +11,7 @@
 //! of `format`, a row in the order of `detect`, an arm in `decoder` and, if it is written, one in
 //! `encoder`.
 
-mod bagit;
+pub mod bagit;
 mod bare;
 mod bsd;
 mod certutil;

@@ -2,10 +2,12 @@
 
 mod asides;
 mod hash;
+mod package;
 mod verify;
 
 pub use hash::hash;
+pub use package::package_of;
 pub use verify::{
-    Base, BaseChoice, ExactScope, List, ListInput, Package, Part, Relocation, Verified,
-    VerifyOptions, verify,
+    Base, BaseChoice, ExactScope, List, ListInput, Package, Part, RecordedTotal, Relocation,
+    Verified, VerifyOptions, verify,
 };

@@ -48,6 +48,8 @@ pub struct Counts {
     hashed: u64,
     skipped: u64,
     malformed: u64,
+    /// Those of them that spoil the whole manifest.
+    spoiled: u64,
     bytes: u64,
 }
 
@@ -60,7 +62,10 @@ impl Counts {
                 self.add_bytes(hashed.size);
             }
             Event::Verdict { verdict, .. } => self.add_verdict(verdict),
-            Event::Line { .. } => self.malformed += 1,
+            Event::Line { reason, .. } => {
+                self.malformed += 1;
+                self.spoiled += u64::from(reason.spoils_the_manifest());
+            }
             Event::Skipped { .. } => self.skipped += 1,
             Event::Taken { .. } | Event::Note(_) => {}
         }
@@ -130,7 +135,8 @@ impl Counts {
     pub fn severity(&self, command: Command, malformed: MalformedLines) -> Severity {
         let idle = command == Command::Verify && self.nothing_verified();
         let misread = self.malformed > 0 && malformed == MalformedLines::Fail;
-        if idle || misread {
+        // Leniency is for lines, and not for a manifest that is damaged as a whole.
+        if idle || misread || self.spoiled > 0 {
             return Severity::Incomplete;
         }
         OutcomeWord::ALL
