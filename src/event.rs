@@ -111,7 +111,10 @@ pub enum Note {
         remark: Remark,
     },
     /// Names that were found under another spelling.
-    #[error("{manifest}: {names} name(s) with backslashes were read as Windows means them")]
+    #[error(
+        "{manifest}: {names} name(s) with backslashes or escapes were found only under the other name \
+         that they may stand for"
+    )]
     OtherSpelling {
         /// The list.
         manifest: RelPath,

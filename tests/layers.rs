@@ -48,6 +48,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("thiserror", &["src/"]),
     ("walkdir", &["src/walk/"]),
     ("ignore", &["src/walk/"]),
+    ("unicode_normalization", &["src/ops/package/"]),
     ("rayon", &["src/engine/"]),
     ("crossbeam_channel", &["src/engine/"]),
     ("rustix", &["src/engine/"]),

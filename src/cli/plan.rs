@@ -70,6 +70,8 @@ pub(super) enum Failure {
     Map(OsString),
     #[error("{}: {reason}", Quoted::path(.path))]
     Convert { path: PathBuf, reason: ConvertError },
+    #[error("{}: a folder is verified where it lies, and -C names another", Quoted::path(.0))]
+    BaseOfFolder(PathBuf),
     #[error(transparent)]
     Writer(#[from] WriterError),
     #[error("{}: {}", Quoted::path(.0.path()), .0)]

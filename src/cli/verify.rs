@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::algorithm::Algorithm;
 use crate::engine::Totals;
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Severity, Sink};
 use crate::manifest::Evidence;
-use crate::ops::{self, BaseChoice, List, ListInput, Relocation, Verified, VerifyOptions};
+use crate::ops::{self, BaseChoice, List, ListInput, Package, Relocation, Verified, VerifyOptions};
 use crate::relpath::RelPath;
 use crate::report::{
     Command, Counts, JsonReport, MalformedLines, Progress, Report, Summary, Target, TextReport,
@@ -26,7 +27,7 @@ use super::plan::{self, Failure};
 pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     plan::base(args.base.as_ref())?;
-    let lists = open_lists(&args.manifests)?;
+    let lists = open_lists(args)?;
     let engine = plan::engine(&args.machine, base_place(args))?;
     let target = console.progress(&args.report);
     let totals = Arc::new(Totals::default());
@@ -60,19 +61,33 @@ fn base_place(args: &VerifyArgs) -> &Path {
     args.base.as_deref().or_else(own).unwrap_or(Path::new("."))
 }
 
-fn open_lists(manifests: &[PathBuf]) -> Result<Vec<List>, Failure> {
+fn open_lists(args: &VerifyArgs) -> Result<Vec<List>, Failure> {
     let open = |path: &PathBuf| {
-        if path.is_dir() {
-            let error = io::ErrorKind::IsADirectory.into();
-            return Err(FileError::new(Operation::Read, path, error).into());
-        }
+        let input = if path.is_dir() {
+            ListInput::Package(open_folder(path, args)?)
+        } else {
+            ListInput::Stream(plan::open_list(path)?)
+        };
         Ok(List {
             name: RelPath::from_path(path),
             path: Some(path.clone()).filter(|path| path.as_os_str() != "-"),
-            input: ListInput::Stream(plan::open_list(path)?),
+            input,
         })
     };
-    manifests.iter().map(open).collect()
+    args.manifests.iter().map(open).collect()
+}
+
+/// A folder that holds its own manifests is verified where it lies, by all of them.
+fn open_folder(folder: &Path, args: &VerifyArgs) -> Result<Package, Failure> {
+    if args.base.is_some() {
+        return Err(Failure::BaseOfFolder(folder.to_owned()));
+    }
+    Ok(ops::package_of(folder, algorithm(args)?)?)
+}
+
+fn algorithm(args: &VerifyArgs) -> Result<Option<Algorithm>, Failure> {
+    let named = args.algorithm.as_ref();
+    Ok(named.map(|name| name.parse()).transpose()?)
 }
 
 fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
@@ -93,11 +108,7 @@ fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
             strip: args.strip,
             map: relocations(args)?,
         },
-        algorithm: args
-            .algorithm
-            .as_ref()
-            .map(|name| name.parse())
-            .transpose()?,
+        algorithm: algorithm(args)?,
         format: args.format,
         ignore_missing: args.ignore_missing,
         exact: args.exact,

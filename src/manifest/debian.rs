@@ -18,7 +18,7 @@
 use super::decoder::{self, Context, Records};
 use super::detect::Sample;
 use super::evidence::AlgorithmEvidence;
-use super::{Claim, ClaimedDigest, Content, Malformed, Remark};
+use super::{Claim, ClaimedDigest, Malformed, Remark};
 use crate::relpath::RelPath;
 
 /// Reads stanza by stanza.

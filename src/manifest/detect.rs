@@ -7,8 +7,9 @@ use super::plain::{self, Shape, Shapes};
 use super::reader::FormatSource;
 use super::{Format, Malformed};
 use super::{
-    bare, certutil, cksum, csv, cyclonedx, debian, dfxml, fciv, gentoo, hashdeep, intoto, json,
-    jsonl, legacy_mhl, magnet, md5deep, mhl, mtree, powershell, rclone, rhash, sfv, spdx, sri,
+    bagit, bare, certutil, cksum, csv, cyclonedx, debian, dfxml, fciv, gentoo, hashdeep, intoto,
+    json, jsonl, legacy_mhl, magnet, md5deep, mhl, mtree, powershell, rclone, rhash, sfv, spdx,
+    sri,
 };
 
 /// The beginning of an input.
@@ -131,6 +132,7 @@ const BY_BEGINNING: &[(Format, fn(Sample<'_>) -> bool)] = &[
 
 /// Formats that are told by the shape of their lines, in the order in which they are preferred.
 const BY_LINES: &[(Format, fn(&[u8], Sample<'_>) -> bool)] = &[
+    (Format::Bagit, bagit::is_entry),
     (Format::Sfv, sfv::is_entry_of_sfv_file),
     (Format::Gentoo, |line, _| gentoo::is_entry(line)),
     (Format::Bsd, |line, _| {

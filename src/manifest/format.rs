@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 use std::str::FromStr;
 
-use super::evidence;
+use super::{bagit, evidence};
 use crate::algorithm::Algorithm;
 
 /// A manifest format.
@@ -221,8 +221,13 @@ pub fn output_hint(path: &Path) -> OutputHint {
             algorithm,
         };
     }
+    let format = if bagit::is_manifest_name(path) {
+        Format::Bagit
+    } else {
+        Format::Gnu
+    };
     evidence::from_list_name(path).map_or_else(OutputHint::default, |named| OutputHint {
-        format: Some(Format::Gnu),
+        format: Some(format),
         algorithm: named.to_write(),
     })
 }

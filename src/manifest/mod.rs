@@ -12,7 +12,7 @@
 //! `encoder`.
 
 pub mod ascmhl;
-mod bagit;
+pub mod bagit;
 mod bare;
 mod bsd;
 mod certutil;
@@ -56,7 +56,6 @@ mod sri;
 #[cfg(test)]
 mod testing;
 mod unpack;
-mod unwritten;
 mod wrapper;
 mod writer;
 mod xml;

@@ -87,6 +87,9 @@ pub enum Malformed {
     /// A rule of the format that has no name of its own here.
     #[error("{0}")]
     Rule(String),
+    /// A rule for the folder that the manifest describes, or for its manifests together.
+    #[error("{0}")]
+    Package(String),
 }
 
 impl Malformed {
@@ -100,6 +103,7 @@ impl Malformed {
                 | Self::OutsideSignature
                 | Self::UnendedSignature
                 | Self::Notation { .. }
+                | Self::Package(_)
         )
     }
 }

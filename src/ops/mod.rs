@@ -3,11 +3,13 @@
 mod asides;
 mod convert;
 mod hash;
+mod package;
 mod verify;
 
 pub use convert::{ConvertError, Converted, Inventory, Loss, Target};
 pub use hash::hash;
+pub use package::package_of;
 pub use verify::{
-    Base, BaseChoice, ExactScope, List, ListInput, Package, Part, Relocation, Verified,
-    VerifyOptions, verify,
+    Base, BaseChoice, ExactScope, List, ListInput, Package, Part, RecordedTotal, Relocation,
+    Verified, VerifyOptions, verify,
 };

@@ -10,7 +10,7 @@ use crate::algorithm::{Algorithm, Strength};
 use crate::engine::{self, Hashed, Job, Links, Outcome, Source, Task};
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Difference, Event, Note, OutcomeWord, Sink, Unverified, Verdict};
-use crate::manifest::Kind;
+use crate::manifest::{Kind, Malformed};
 use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
 
@@ -42,6 +42,7 @@ pub(super) fn compare(
         tally.seen += 1;
         tally.asides.count(outcome.as_ref());
         let verdict = judge(listing, entry, outcome);
+        tally.sum(listing, entry, &verdict);
         if matches!(verdict, Verdict::Missing) && options.ignore_missing {
             tally.ignored[entry.source as usize] += 1;
             return Ok(());
@@ -83,10 +84,25 @@ struct Tally {
     seen: usize,
     /// For each list how many of its entries were passed over.
     ignored: Vec<u64>,
+    /// What lies in the packages.
+    sums: Vec<Sum>,
     compared: u64,
     /// Files that were compared with no algorithm that withstands people, and with which.
     weak_files: u64,
     weak_algorithms: BTreeSet<Algorithm>,
+}
+
+/// The files of one package that are well.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    files: u64,
+    bytes: u64,
+    findings: bool,
+}
+
+fn is_below(name: &RelPath, folder: &RelPath) -> bool {
+    let mut parts = name.components();
+    folder.components().all(|part| parts.next() == Some(part))
 }
 
 impl Tally {
@@ -95,6 +111,7 @@ impl Tally {
             asides: Asides::default(),
             seen: 0,
             ignored: vec![0; listing.sources.len()],
+            sums: vec![Sum::default(); listing.sources.len()],
             compared: 0,
             weak_files: 0,
             weak_algorithms: BTreeSet::new(),
@@ -119,12 +136,52 @@ impl Tally {
         verified.algorithms.extend(algorithms);
     }
 
+    /// Adds to what a package says of its files together.
+    fn sum(&mut self, listing: &Listing, entry: &Listed, verdict: &Verdict) {
+        let sum = &mut self.sums[entry.source as usize];
+        let total = listing.sources[entry.source as usize].total.as_ref();
+        match (total, verdict) {
+            (Some(total), Verdict::Ok { size }) => {
+                if is_below(&entry.name, &total.below) {
+                    sum.files += 1;
+                    sum.bytes += size;
+                }
+            }
+            _ => sum.findings = true,
+        }
+    }
+
+    /// Tells of packages that hold another number of files or bytes than they say.
+    fn tell_totals(&self, listing: &Listing, sink: &mut dyn Sink) -> io::Result<()> {
+        if self.seen < listing.entries.len() {
+            return Ok(());
+        }
+        for (source, sum) in listing.sources.iter().zip(&self.sums) {
+            let Some(total) = source.total.as_ref().filter(|_| !sum.findings) else {
+                continue;
+            };
+            if (sum.files, sum.bytes) != (total.files, total.bytes) {
+                let reason = Malformed::Package(format!(
+                    "there should be {} files with {} bytes, and there are {} with {}",
+                    total.files, total.bytes, sum.files, sum.bytes
+                ));
+                sink.event(Event::Line {
+                    manifest: &total.manifest,
+                    line: total.line,
+                    reason: &reason,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
     fn tell(
         &self,
         listing: &Listing,
         sink: &mut dyn Sink,
         verified: &mut Verified,
     ) -> io::Result<()> {
+        self.tell_totals(listing, sink)?;
         verified.ignored = self.ignored.iter().sum();
         // Where all files are weakly proved, the summary says so anyway.
         if self.weak_files > 0 && self.weak_files < self.compared {

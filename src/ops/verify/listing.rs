@@ -15,7 +15,7 @@ use crate::timestamp::Modified;
 
 use super::base::BaseReason;
 use super::base::PlacedBase;
-use super::{Base, ExactScope, List, ListInput, Package, Relocation, VerifyOptions};
+use super::{Base, ExactScope, List, ListInput, Package, RecordedTotal, Relocation, VerifyOptions};
 
 /// All lists, read.
 #[derive(Debug)]
@@ -38,6 +38,8 @@ pub(super) struct ListSource {
     confined: bool,
     /// Where every file must be listed, whatever the options say.
     pub(super) exact: Option<ExactScope>,
+    /// How much it says there must be.
+    pub(super) total: Option<RecordedTotal>,
 }
 
 /// What the lists claim of one file.
@@ -137,6 +139,7 @@ impl Listing {
             entries: 0,
             confined: false,
             exact: None,
+            total: None,
         };
         let first = self.entries.len();
         match input {
@@ -193,7 +196,7 @@ impl Listing {
         sink.event(taken).map_err(Error::Output)?;
         let names = self.entries[first..].iter().flat_map(Listed::spellings);
         source.base = options.base.resolve(path, recorded.as_ref(), &names);
-        source.confined = reader.format() == Format::Jsonl;
+        source.confined = matches!(reader.format(), Format::Jsonl | Format::Bagit);
         if source.base.reason == BaseReason::CurrentFolder && path.is_some() {
             let manifest = source.name.clone();
             let note = Note::CurrentFolder { manifest };
@@ -220,6 +223,7 @@ impl Listing {
         };
         source.confined = true;
         source.exact = package.exact;
+        source.total = package.total;
         Ok(())
     }
 

@@ -62,6 +62,24 @@ pub struct Package {
     pub parts: Vec<Part>,
     /// Where in it every file must be listed.
     pub exact: Option<ExactScope>,
+    /// How much must lie in it.
+    pub total: Option<RecordedTotal>,
+}
+
+/// What a package says of its files together. It is compared if every file is well: else that tells
+/// why it does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedTotal {
+    /// The manifest that says it.
+    pub manifest: RelPath,
+    /// Its line, counted from 1.
+    pub line: u64,
+    /// The folder in the package whose files are counted.
+    pub below: RelPath,
+    /// How many listed files there are.
+    pub files: u64,
+    /// How many bytes they have.
+    pub bytes: u64,
 }
 
 /// One manifest of a package.

@@ -87,7 +87,15 @@ fn every_written_format_comes_back_with_all_that_it_carries() {
             .run()
             .code(0)
             .check();
-        let mut back = vec!["convert", "-q", "--from", name, "t/to", "-o", "t/back.jsonl"];
+        let mut back = vec![
+            "convert",
+            "-q",
+            "--from",
+            name,
+            "t/to",
+            "-o",
+            "t/back.jsonl",
+        ];
         if !format.names_algorithms() {
             back.extend(["-a", algorithms]);
         }
@@ -126,10 +134,20 @@ fn what_was_converted_is_verified_without_options_and_a_flipped_byte_is_found() 
 #[test]
 fn digests_are_not_lost_unless_that_is_allowed() {
     let tree = tree();
-    tree.cmd(["hash", "-q", "-a", "md5,sha256", "-o", "t/from.bsd", "-f", "bsd", "t"])
-        .run()
-        .code(0)
-        .check();
+    tree.cmd([
+        "hash",
+        "-q",
+        "-a",
+        "md5,sha256",
+        "-o",
+        "t/from.bsd",
+        "-f",
+        "bsd",
+        "t",
+    ])
+    .run()
+    .code(0)
+    .check();
     tree.cmd(["convert", "t/from.bsd", "-o", "t/MD5SUMS"])
         .run()
         .code(2)
@@ -156,7 +174,10 @@ fn what_cannot_be_used_is_named_and_nothing_is_written() {
     let tree = Tree::new();
     let md5 = crate::harness::MD5_OF_ABC;
     let other = crate::harness::MD5_OF_HELLO;
-    tree.file("MD5SUMS", format!("{md5}  a\nhello\n{md5}  b\n{other}  b\n"));
+    tree.file(
+        "MD5SUMS",
+        format!("{md5}  a\nhello\n{md5}  b\n{other}  b\n"),
+    );
     tree.cmd(["convert", "MD5SUMS", "-o", "x.bsd", "-f", "bsd"])
         .run()
         .code(2)
@@ -171,7 +192,9 @@ fn what_cannot_be_used_is_named_and_nothing_is_written() {
         .run()
         .code(2)
         .stderr_has("SUMS: no entry with a digest that could be written")
-        .stderr_has("unverified a: no way to tell which algorithm the digest belongs to; name it with -a")
+        .stderr_has(
+            "unverified a: no way to tell which algorithm the digest belongs to; name it with -a",
+        )
         .check();
     tree.cmd(["convert", "-a", "sha256", "SUMS", "-f", "bsd"])
         .run()
