@@ -334,6 +334,7 @@ fn bad(field: &'static str, value: &[u8]) -> Malformed {
 mod tests {
     use super::super::{Format, Hints, Reader};
     use super::*;
+    use crate::manifest::Content;
     use crate::algorithm::Algorithm;
     use proptest::prelude::*;
 
