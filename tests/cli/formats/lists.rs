@@ -1,7 +1,7 @@
 //! Formats of one line a file: hashdeep, md5deep, SFV, RHash, magnet links, cksum, SRI, base64.
 
 use crate::common::skipped;
-use crate::harness::{Tree, name};
+use crate::harness::{Cmd, Tree, name};
 
 /// Files whose names every tool can carry.
 const PLAIN: [&str; 4] = ["a", "b c", "d/(e) = f", "empty"];
@@ -280,13 +280,7 @@ fn hashdeep_audits_our_lists() {
             .run();
         hashed.stderr_has("hashed 12 files").check();
         let audit = || tree.tool("hashdeep", ["-l", "-a", "-k", "../L"]);
-        let with_names = || {
-            Some(
-                tree.list()
-                    .into_iter()
-                    .fold(audit()?, |cmd, name| cmd.arg(name)),
-            )
-        };
+        let with_names = || Some(tree.list().into_iter().fold(audit()?, Cmd::arg));
         let Some(tool) = with_names() else { return };
         tool.run().stdout("hashdeep: Audit passed\n").check();
         let output = tree.cmd(["verify", "-C", ".", "--exact", "../L"]).run();
