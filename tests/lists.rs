@@ -166,3 +166,105 @@ fn windows_encodings_lose_no_line() {
         assert_eq!(names(list, Algorithm::Sha256), expected, "{list}");
     }
 }
+
+/// Of every entry: its name, whether it has a size and a time, and its algorithms. Digests that can be
+/// computed and sizes are what the contents give; of several algorithms, the most likely one gives it.
+fn compared(list: &str, format: Format) -> Vec<String> {
+    let list = format!("../manifests/{list}");
+    assert_eq!(open(&list).format(), format, "{list}");
+    let describe = |claim: Claim| {
+        let name = claim.name.as_bytes();
+        let mut text = claim.name.to_string();
+        if let Some(size) = claim.size {
+            assert_eq!(size, if name == b"a.txt" { 6 } else { 1 }, "{list}");
+            text.push_str(" size");
+        }
+        if claim.modified.is_some() {
+            text.push_str(" time");
+        }
+        for digest in &claim.digests {
+            let algorithm = match digest {
+                ClaimedDigest::Known(digest) => {
+                    let computed = true_digest(digest.algorithm(), name);
+                    assert_eq!(*digest, computed, "{list}");
+                    digest.algorithm().to_string()
+                }
+                ClaimedDigest::OneOf { bytes, candidates } => {
+                    let computed = true_digest(candidates[0], name);
+                    assert_eq!(**bytes, *computed.as_bytes(), "{list}");
+                    format!("{}?", candidates[0])
+                }
+                ClaimedDigest::Unsupported(name) => format!("!{name}"),
+            };
+            text.push_str(&format!(" {algorithm}"));
+        }
+        text
+    };
+    claims(&list).into_iter().map(describe).collect()
+}
+
+#[test]
+fn lists_of_hashdeep_and_its_kin_are_read() {
+    let five = "size md5 sha1 sha256 tiger whirlpool";
+    let mut found = compared("hashdeep/all.txt", Format::Hashdeep);
+    found.sort_unstable();
+    let expected = [" lead", "a.txt", "sp ace.txt", "tail "].map(|name| format!("{name} {five}"));
+    assert_eq!(found, expected);
+    assert_eq!(
+        compared("hashdeep/crlf.txt", Format::Hashdeep),
+        ["a.txt size md5 sha256", "sp ace.txt size md5 sha256"]
+    );
+    let mut found = compared("md5deep/size.txt", Format::Md5deep);
+    found.sort_unstable();
+    let expected = [" lead", "a.txt", "sp ace.txt", "tail "].map(|name| format!("{name} size md5"));
+    assert_eq!(found, expected);
+    assert_eq!(
+        compared("md5deep/size-time-comma.sha1", Format::Md5deep),
+        ["a.txt size sha1", "sp ace.txt size sha1"]
+    );
+    assert_eq!(
+        compared("md5deep/time.txt", Format::Md5deep),
+        ["a.txt md5", "sp ace.txt md5"]
+    );
+}
+
+#[test]
+fn sfv_lists_are_read_with_their_comments() {
+    assert_eq!(
+        compared("sfv/cksfv.sfv", Format::Sfv),
+        ["a.txt", "sp ace.txt", " lead", "tail "].map(|name| format!("{name} size time crc32"))
+    );
+    assert_eq!(
+        compared("sfv/rhash.sfv", Format::Sfv),
+        ["a.txt", "sp ace.txt"].map(|name| format!("{name} size time crc32"))
+    );
+    assert_eq!(
+        compared("sfv/cfv.sfv", Format::Sfv),
+        [" lead", "a.txt", "sp ace.txt", "tail "].map(|name| format!("{name} crc32"))
+    );
+}
+
+#[test]
+fn digests_behind_names_links_and_posix_checksums_are_read() {
+    let several = "crc32 md5 sha1? sha256? sha3-256? crc32c";
+    assert_eq!(
+        compared("rhash/simple.txt", Format::Rhash),
+        ["a.txt", "sp ace.txt"].map(|name| format!("{name} {several}"))
+    );
+    assert_eq!(
+        compared("rhash/cfv-sfvmd5.txt", Format::Rhash),
+        ["a.txt md5", "sp ace.txt md5"]
+    );
+    assert_eq!(
+        compared("magnet/rhash.txt", Format::Magnet),
+        ["a.txt", "sp ace.txt"].map(|name| format!("{name} size crc32 md5 sha1 tiger sha256"))
+    );
+    assert_eq!(
+        compared("magnet/ed2k.txt", Format::Magnet),
+        ["a.txt size !ed2k"]
+    );
+    assert_eq!(
+        compared("cksum/cksum.txt", Format::Cksum),
+        ["a.txt", "sp ace.txt", " lead", "tail "].map(|name| format!("{name} size cksum"))
+    );
+}
