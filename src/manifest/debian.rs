@@ -18,7 +18,7 @@
 use super::decoder::{self, Context, Records};
 use super::detect::Sample;
 use super::evidence::AlgorithmEvidence;
-use super::{Claim, ClaimedDigest, Content, Malformed, Remark};
+use super::{Claim, ClaimedDigest, Malformed, Remark};
 use crate::relpath::RelPath;
 
 /// Reads stanza by stanza.
@@ -332,7 +332,7 @@ fn bad(field: &'static str, value: &[u8]) -> Malformed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Format, Hints, Reader};
+    use super::super::{Content, Format, Hints, Reader};
     use super::*;
     use crate::algorithm::Algorithm;
     use proptest::prelude::*;

@@ -71,7 +71,7 @@ pub(in super::super) fn begins(sample: Sample<'_>) -> bool {
             let mut words = words(line);
             matches!(words.next(), Some(b"/set"))
                 && words.clone().next().is_some()
-                && words.all(|word| fields::is_keyword(word))
+                && words.all(fields::is_keyword)
         }
         None => false,
     }
@@ -241,7 +241,7 @@ impl Parser {
         }
         match claim {
             Ok(Some(claim)) if claim.kind == Kind::Directory => {
-                self.waiting = Some((number, claim))
+                self.waiting = Some((number, claim));
             }
             Ok(Some(claim)) => records.push(number, Content::Claim(claim)),
             Ok(None) => {}
