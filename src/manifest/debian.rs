@@ -332,7 +332,7 @@ fn bad(field: &'static str, value: &[u8]) -> Malformed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Format, Hints, Reader};
+    use super::super::{Content, Format, Hints, Reader};
     use super::*;
     use crate::manifest::Content;
     use crate::algorithm::Algorithm;

@@ -109,9 +109,15 @@ fn source_of(kind: Option<Kind>) -> FormatSource {
     kind.map_or(FormatSource::Assumed, |_| FormatSource::Entries)
 }
 
+/// Whether a text starts as a format does.
+type Begins = fn(Sample<'_>) -> bool;
+
+/// Whether a line has the shape of an entry.
+type IsEntry = fn(&[u8], Sample<'_>) -> bool;
+
 /// Formats whose first line, heading or root element is their own, in the order in which they are
 /// tried.
-const BY_BEGINNING: &[(Format, fn(Sample<'_>) -> bool)] = &[
+const BY_BEGINNING: &[(Format, Begins)] = &[
     (Format::Hashdeep, hashdeep::begins),
     (Format::Mtree, mtree::begins),
     (Format::Mhl, mhl::begins),
@@ -131,7 +137,7 @@ const BY_BEGINNING: &[(Format, fn(Sample<'_>) -> bool)] = &[
 ];
 
 /// Formats that are told by the shape of their lines, in the order in which they are preferred.
-const BY_LINES: &[(Format, fn(&[u8], Sample<'_>) -> bool)] = &[
+const BY_LINES: &[(Format, IsEntry)] = &[
     (Format::Bagit, bagit::is_entry),
     (Format::Sfv, sfv::is_entry_of_sfv_file),
     (Format::Gentoo, |line, _| gentoo::is_entry(line)),
@@ -159,7 +165,7 @@ const VOTERS: usize = 200;
 fn elect(sample: Sample<'_>) -> Option<Format> {
     let lines = entry_lines(sample);
     let first = *lines.first()?;
-    let wins = |is_entry: fn(&[u8], Sample<'_>) -> bool| {
+    let wins = |is_entry: IsEntry| {
         let votes = lines.iter().filter(|line| is_entry(line, sample)).count();
         is_entry(first, sample) && votes * 10 >= lines.len() * 9
     };

@@ -71,7 +71,7 @@ pub(in super::super) fn begins(sample: Sample<'_>) -> bool {
             let mut words = words(line);
             matches!(words.next(), Some(b"/set"))
                 && words.clone().next().is_some()
-                && words.all(|word| fields::is_keyword(word))
+                && words.all(fields::is_keyword)
         }
         None => false,
     }
@@ -81,24 +81,25 @@ pub(in super::super) fn begins(sample: Sample<'_>) -> bool {
 pub(in super::super) fn is_entry(line: &[u8]) -> bool {
     let text = line.strip_suffix(b"\\").unwrap_or(line);
     let mut words = words(text);
-    let is_keyword = |word: &[u8]| fields::is_keyword(word);
-    match words.next() {
-        None => false,
-        Some(b"..") => words.next().is_none(),
-        Some(b"/unset") => words.next().is_some(),
-        Some(first) => {
-            let mut rest: Vec<&[u8]> = words.collect();
-            if is_path_last(first, rest.last().copied()) {
-                rest.pop();
-            }
-            if rest.len() == 1 && gnu::digits(first).is_some() {
-                return false;
-            }
-            let has_value = |word: &&[u8]| word.contains(&b'=');
-            rest.iter().all(|word| is_keyword(word))
-                && (rest.iter().any(has_value) || (is_keyword(first) && has_value(&first)))
-        }
+    let Some(first) = words.next() else {
+        return false;
+    };
+    let mut rest: Vec<&[u8]> = words.collect();
+    match first {
+        b".." => return rest.is_empty(),
+        b"/unset" => return !rest.is_empty(),
+        _ => {}
     }
+    let is_path_last = is_path_last(first, rest.last().copied());
+    if is_path_last {
+        rest.pop();
+    }
+    if rest.len() == 1 && gnu::digits(first).is_some() {
+        return false;
+    }
+    let goes_on = fields::is_keyword(first) && line.starts_with(b" ");
+    let has_value = rest.iter().any(|word| word.contains(&b'='));
+    (is_path_last || goes_on || has_value) && rest.iter().all(|word| fields::is_keyword(word))
 }
 
 fn trim_end(line: &[u8]) -> &[u8] {
@@ -146,7 +147,8 @@ impl decoder::Grammar for Parser {
 
     fn end(&mut self, number: u64, records: &mut Records) {
         if let Some(begun) = self.joined.begun.take() {
-            let begun = begun.max(self.seen);
+            // Lines that could not be read have been reported since.
+            let begun = if number > self.seen { number } else { begun };
             self.settle(begun, None, records);
             records.push(
                 begun,
@@ -239,7 +241,7 @@ impl Parser {
         }
         match claim {
             Ok(Some(claim)) if claim.kind == Kind::Directory => {
-                self.waiting = Some((number, claim))
+                self.waiting = Some((number, claim));
             }
             Ok(Some(claim)) => records.push(number, Content::Claim(claim)),
             Ok(None) => {}

@@ -1,0 +1,4 @@
+untrusted comment: verify with k.pub
+RWQE4YUrCljqZarIcCEq38VzvuQElvEfAEEpvFwcZ+wkGpuzPnkAFB44MKnyP0MqD5nyB3lKNqGjNmKU3DqBeJ4FAQeR7+kHyAA=
+SHA256 (a.txt) = 5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03
+SHA256 (-b) = 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881
