@@ -129,10 +129,10 @@ impl BaseChoice {
             };
         }
         if let Some(recorded) = recorded.and_then(RelPath::to_path) {
+            let folder = list.map_or_else(|| PathBuf::from("."), own_folder);
             return Base {
-                folder: list
-                    .map_or_else(|| PathBuf::from("."), own_folder)
-                    .join(recorded),
+                // As components, so that it does not end in `/.`.
+                folder: folder.join(recorded).components().collect(),
                 reason: BaseReason::Recorded,
             };
         }
