@@ -193,6 +193,7 @@ impl Grammar for Tags {
         let colon = line.iter().position(|byte| *byte == b':').unwrap_or(0);
         let (tag, value) = line.split_at(colon);
         if colon == 0 || !tag.iter().all(u8::is_ascii_alphanumeric) {
+            self.close(records);
             return records.push(number, Content::Malformed(Malformed::NoShape));
         }
         let value = trim_blanks(&value[1..]);
