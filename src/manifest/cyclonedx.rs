@@ -6,9 +6,14 @@ use super::evidence::AlgorithmEvidence;
 use super::json_text::{At, JsonDecoder, Object, Outline, Roots, Shape, Value, bad, name};
 use super::{Claim, Content, Malformed};
 
+/// The key that names the format may stand at the end, far from the beginning.
 pub(super) fn begins(sample: Sample<'_>) -> bool {
-    Outline::of(sample.bytes)
-        .is_some_and(|outline| !outline.in_array && outline.text("bomFormat") == Some(b"CycloneDX"))
+    let mark: &[u8] = b"\"bom-ref\"";
+    let has_mark = || sample.bytes.windows(mark.len()).any(|at| at == mark);
+    Outline::of(sample.bytes).is_some_and(|outline| {
+        let is_named = outline.text("bomFormat") == Some(b"CycloneDX");
+        !outline.in_array && (is_named || outline.has("components") && has_mark())
+    })
 }
 
 pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder + 'r> {

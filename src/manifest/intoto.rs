@@ -16,7 +16,9 @@ const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 pub(super) fn begins(sample: Sample<'_>) -> bool {
     Outline::of(sample.bytes).is_some_and(|outline| {
         let kind = outline.text("_type").unwrap_or_default();
-        let is_envelope = outline.has("payloadType") && outline.has("payload");
+        // The payload may be so long that the key behind it is not in sight.
+        let is_long = outline.keys().eq([b"payload"]) && !sample.complete;
+        let is_envelope = outline.has("payload") && (outline.has("payloadType") || is_long);
         let is_bundle = outline.has("dsseEnvelope");
         !outline.in_array && (kind.starts_with(STATEMENT.as_bytes()) || is_envelope || is_bundle)
     })

@@ -22,6 +22,9 @@ const BUFFER_LEN_BYTES: usize = 128 << 10;
 /// Objects with more members are checked for repeated keys by hashing.
 const FEW_MEMBERS: usize = 16;
 
+/// The most members that a document may have beside its lists.
+const MOST_KEYS: usize = 10_000;
+
 /// One piece of JSON.
 #[derive(Debug, PartialEq)]
 pub(super) enum Value<'a> {
@@ -320,6 +323,8 @@ struct Pieces<'r> {
     line: u64,
     place: Place,
     key: String,
+    /// The keys of the document so far.
+    keys: HashSet<String>,
     piece: Vec<u8>,
 }
 
@@ -332,6 +337,7 @@ impl<'r> Pieces<'r> {
             line: 1,
             place: Place::Outside,
             key: String::new(),
+            keys: HashSet::new(),
             piece: Vec::new(),
         }
     }
@@ -412,6 +418,7 @@ impl<'r> Pieces<'r> {
 
     fn close_root(&mut self) -> Step {
         self.seen += 1;
+        self.keys.clear();
         self.place = Place::Outside;
         Step::RootEnd
     }
@@ -445,6 +452,12 @@ impl<'r> Pieces<'r> {
         }
         self.value()?;
         self.key = serde_json::from_slice(&self.piece).map_err(|_| Fault::Notation("bad key"))?;
+        if !self.keys.insert(self.key.clone()) {
+            return Err(Fault::Notation("a key stands twice in the document"));
+        }
+        if self.keys.len() > MOST_KEYS {
+            return Err(Fault::Notation("too many keys"));
+        }
         if self.peek()? != Some(b':') {
             return Err(Fault::Notation("no colon behind a key"));
         }
@@ -550,12 +563,6 @@ impl Scan {
 
 /// What a format makes of the pieces of a document.
 pub(super) trait Shape: Debug {
-    /// Whether the format has a use for what stands there; what it has not is only checked to be
-    /// JSON.
-    fn wants(&self, _at: At<'_>) -> bool {
-        true
-    }
-
     /// Takes a piece that begins at a line.
     fn piece(&mut self, line: u64, at: At<'_>, value: Value<'_>, records: &mut Records);
 
@@ -597,9 +604,7 @@ impl<S: Shape> Decoder for JsonDecoder<'_, S> {
         };
         match Value::parse(&pieces.piece) {
             Ok(value) => {
-                if shape.wants(pieces.at()) {
-                    shape.piece(line, pieces.at(), value, records);
-                }
+                shape.piece(line, pieces.at(), value, records);
                 Ok(true)
             }
             Err(reason) => {
@@ -849,6 +854,10 @@ mod tests {
             ("{a:1}", "1 no key where one should be"),
             ("[1 2]", "1 no comma between two items"),
             ("[1,]", "1 a comma behind the last item"),
+            (
+                "{\"a\":1,\"\\u0061\":2}",
+                "1 a key stands twice in the document",
+            ),
             ("{}{}", "1 text after the end of the document"),
             ("17", "1 neither an object nor an array"),
         ] {

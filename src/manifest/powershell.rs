@@ -273,8 +273,7 @@ struct Json {
 #[derive(Debug)]
 struct Lone {
     line: u64,
-    fields: [Option<String>; 3],
-    repeated: Option<&'static str>,
+    fields: [String; 3],
 }
 
 impl Json {
@@ -298,13 +297,9 @@ impl Shape for Json {
                 if let Some(at) = FIELDS.iter().position(|field| *field == key) {
                     let lone = self.lone.get_or_insert_with(|| Lone {
                         line,
-                        fields: [const { None }; 3],
-                        repeated: None,
+                        fields: [const { String::new() }; 3],
                     });
-                    let text = value.as_text().unwrap_or_default().to_owned();
-                    if lone.fields[at].replace(text).is_some() {
-                        lone.repeated = Some(FIELDS[at]);
-                    }
+                    lone.fields[at] = value.as_text().unwrap_or_default().to_owned();
                 }
             }
         }
@@ -312,14 +307,7 @@ impl Shape for Json {
 
     fn root_end(&mut self, _line: u64, records: &mut Records) {
         let Some(lone) = self.lone.take() else { return };
-        if let Some(field) = lone.repeated {
-            let reason = Malformed::Rule(format!("two fields {field} in one object"));
-            records.push(lone.line, Content::Malformed(reason));
-            return;
-        }
-        let fields = lone
-            .fields
-            .map(|field| Cow::Owned(field.unwrap_or_default().into_bytes()));
+        let fields = lone.fields.map(|field| Cow::Owned(field.into_bytes()));
         records.push_claim(lone.line, claim(&fields, &self.algorithms));
     }
 }
@@ -384,8 +372,6 @@ mod tests {
         let object = "{\n  \"Algorithm\":  \"MD5\",\n  \"Hash\":  \"H!\",\n  \"Path\":  \"/a\"\n}";
         assert_eq!(found(object), ["2:/a"]);
         assert_eq!(found(&format!("[\n{object},\n{object}]")), ["2:/a", "7:/a"]);
-        let twice = object.replace("/a\"", "/a\",\"Path\":\"/b\"");
-        assert_eq!(found(&twice), ["2!two fields Path in one object"]);
     }
 
     #[test]

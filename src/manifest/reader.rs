@@ -10,7 +10,7 @@ use super::evidence::{self, AlgorithmEvidence, AlgorithmSource};
 use super::lines::{self, Encoding, Lines, Terminator, Unwrapped};
 use super::unpack::Input;
 use super::wrapper::Wrapper;
-use super::{Format, Record, Remark};
+use super::{Content, Format, Malformed, Record, Remark};
 use crate::algorithm::Algorithm;
 
 /// What is known of a list before it is read.
@@ -128,6 +128,7 @@ pub struct Reader<'r> {
     decoder: Box<dyn Decoder + 'r>,
     records: Records,
     opening: Opening,
+    last_line: u64,
     ended: bool,
 }
 
@@ -175,6 +176,7 @@ impl<'r> Reader<'r> {
             decoder: decoder(text, &opening, context),
             records,
             opening,
+            last_line: 1,
             ended: false,
         })
     }
@@ -209,12 +211,25 @@ impl<'r> Reader<'r> {
     fn next_record(&mut self) -> io::Result<Option<Record>> {
         loop {
             if let Some(record) = self.records.pop() {
+                self.last_line = record.line;
                 return Ok(Some(record));
             }
             if self.ended {
                 return Ok(None);
             }
-            self.ended = !self.decoder.advance(&mut self.records)?;
+            match self.decoder.advance(&mut self.records) {
+                Ok(more) => self.ended = !more,
+                Err(error) => {
+                    self.ended = true;
+                    // Encodings and wrappings are undone below the decoder and fail as reads do.
+                    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+                    let Some(reason) = inner.map(Malformed::clone) else {
+                        return Err(error);
+                    };
+                    let content = Content::Malformed(reason);
+                    self.records.push(self.last_line, content);
+                }
+            }
         }
     }
 }
@@ -293,7 +308,7 @@ fn recognise(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::{ClaimedDigest, Content};
+    use crate::manifest::ClaimedDigest;
     use proptest::prelude::*;
 
     const MD5: &str = "9dd4e461268c8034f5c8564e155c67a6";

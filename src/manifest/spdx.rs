@@ -16,10 +16,9 @@ const FIRST_TAG: &[u8] = b"SPDXVersion:";
 
 pub(super) fn begins(sample: Sample<'_>) -> bool {
     if let Some(outline) = Outline::of(sample.bytes) {
-        let holds = |text: &[u8], piece: &[u8]| text.windows(piece.len()).any(|at| at == piece);
-        let context = outline.text("@context").unwrap_or_default();
-        let is_spdx = outline.has("spdxVersion") || holds(context, b"spdx.org/rdf/3");
-        return is_spdx && !outline.in_array;
+        let is_version_2 = outline.has("spdxVersion") || outline.has("SPDXID");
+        let is_version_3 = outline.has("@context") && holds(sample.bytes, b"spdx.org/rdf/");
+        return !outline.in_array && (is_version_2 || is_version_3);
     }
     let mut lines = sample
         .bytes
@@ -45,6 +44,10 @@ fn choose<'r>(sample: &[u8], text: Text<'r>, context: Context) -> Box<dyn Decode
         };
         by_line(text, Box::new(tags))
     }
+}
+
+fn holds(text: &[u8], piece: &[u8]) -> bool {
+    text.windows(piece.len()).any(|at| at == piece)
 }
 
 /// A file of this name, which starts at the root of what is described: `./a.txt`.
@@ -179,7 +182,6 @@ fn checksum(
 
 impl Grammar for Tags {
     fn line(&mut self, number: u64, text: &[u8], records: &mut Records) {
-        let holds = |text: &[u8], mark: &[u8]| text.windows(mark.len()).any(|at| at == mark);
         if self.in_text {
             self.in_text = !holds(text, b"</text>");
             return;
@@ -191,6 +193,7 @@ impl Grammar for Tags {
         let colon = line.iter().position(|byte| *byte == b':').unwrap_or(0);
         let (tag, value) = line.split_at(colon);
         if colon == 0 || !tag.iter().all(u8::is_ascii_alphanumeric) {
+            self.close(records);
             return records.push(number, Content::Malformed(Malformed::NoShape));
         }
         let value = trim_blanks(&value[1..]);

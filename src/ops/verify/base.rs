@@ -129,10 +129,15 @@ impl BaseChoice {
             };
         }
         if let Some(recorded) = recorded.and_then(RelPath::to_path) {
+            let own = list.map_or_else(|| PathBuf::from("."), own_folder);
+            let folder = own.join(&recorded);
+            let is_plain = own == Path::new(".") && recorded != own;
             return Base {
-                folder: list
-                    .map_or_else(|| PathBuf::from("."), own_folder)
-                    .join(recorded),
+                // As components, so that it does not end in `/.`.
+                folder: match is_plain {
+                    true => recorded,
+                    false => folder.components().collect(),
+                },
                 reason: BaseReason::Recorded,
             };
         }
