@@ -8,6 +8,7 @@ mod bench;
 mod console;
 mod exit;
 mod hash;
+mod mhl;
 mod names;
 mod output;
 mod plan;

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::algorithm::Algorithm;
 use crate::engine::Totals;
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Severity, Sink};
-use crate::ops::{self, BaseChoice, List, ListInput, Relocation, Verified, VerifyOptions};
+use crate::ops::{self, BaseChoice, List, ListInput, Package, Relocation, Verified, VerifyOptions};
 use crate::relpath::RelPath;
 use crate::report::{
     Command, Counts, JsonReport, MalformedLines, Progress, Report, Summary, Target, TextReport,
@@ -25,7 +26,8 @@ use super::plan::{self, Failure};
 pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     plan::base(args.base.as_ref())?;
-    let lists = open_lists(&args.manifests)?;
+    let algorithm = algorithm(args)?;
+    let lists = open_lists(&args.manifests, algorithm)?;
     let engine = plan::engine(&args.machine, base_place(args))?;
     let target = console.progress(&args.report);
     let totals = Arc::new(Totals::default());
@@ -58,11 +60,23 @@ fn base_place(args: &VerifyArgs) -> &Path {
     args.base.as_deref().or_else(own).unwrap_or(Path::new("."))
 }
 
-fn open_lists(manifests: &[PathBuf]) -> Result<Vec<List>, Failure> {
+/// What a folder holds that proves it.
+fn package_of(folder: &Path, algorithm: Option<Algorithm>) -> Result<Package, Failure> {
+    if ops::has_mhl_history(folder) {
+        return Ok(ops::mhl_package(folder, algorithm)?);
+    }
+    let error = io::ErrorKind::IsADirectory.into();
+    Err(FileError::new(Operation::Read, folder, error).into())
+}
+
+fn open_lists(manifests: &[PathBuf], algorithm: Option<Algorithm>) -> Result<Vec<List>, Failure> {
     let open = |path: &PathBuf| {
         if path.is_dir() {
-            let error = io::ErrorKind::IsADirectory.into();
-            return Err(FileError::new(Operation::Read, path, error).into());
+            return Ok(List {
+                name: RelPath::from_path(path),
+                path: Some(path.clone()),
+                input: ListInput::Package(package_of(path, algorithm)?),
+            });
         }
         Ok(List {
             name: RelPath::from_path(path),
@@ -71,6 +85,11 @@ fn open_lists(manifests: &[PathBuf]) -> Result<Vec<List>, Failure> {
         })
     };
     manifests.iter().map(open).collect()
+}
+
+fn algorithm(args: &VerifyArgs) -> Result<Option<Algorithm>, Failure> {
+    let name = args.algorithm.as_ref();
+    Ok(name.map(|name| name.parse()).transpose()?)
 }
 
 fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
@@ -91,11 +110,7 @@ fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
             strip: args.strip,
             map: relocations(args)?,
         },
-        algorithm: args
-            .algorithm
-            .as_ref()
-            .map(|name| name.parse())
-            .transpose()?,
+        algorithm: algorithm(args)?,
         format: args.format,
         ignore_missing: args.ignore_missing,
         exact: args.exact,

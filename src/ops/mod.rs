@@ -2,9 +2,11 @@
 
 mod asides;
 mod hash;
+mod mhl;
 mod verify;
 
 pub use hash::hash;
+pub use mhl::{Document, MhlSession, NewGenerations, Renamed, has_mhl_history, mhl_package};
 pub use verify::{
     Base, BaseChoice, ExactScope, List, ListInput, Package, Part, Relocation, Verified,
     VerifyOptions, verify,
