@@ -281,61 +281,14 @@ impl MhlSession {
     ) -> Result<Vec<Document>, Error> {
         let filter = self.filter.clone();
         let folders = folders_below(&self.top, &|below| filter.descends(below))?;
-        let digests: Vec<_> = self
-            .asked
-            .iter()
-            .map(|&algorithm| {
-                let own = |file: &New| {
-                    let digests = file.digests.iter();
-                    digests
-                        .copied()
-                        .find(|digest| digest.algorithm() == algorithm)
-                };
-                let files = self
-                    .files
-                    .iter()
-                    .filter_map(|(name, file)| Some((name, own(file)?)));
-                folder_digests(algorithm, &folders, files)
-            })
-            .collect();
+        let digests = self.folder_digests(&folders);
         let folder_digest = |name: &RelPath| -> Vec<FolderDigest> {
             digests
                 .iter()
                 .filter_map(|digests| digests.get(name).copied())
                 .collect()
         };
-        let mut items: Vec<Vec<NewItem>> = self.histories.iter().map(|_| Vec::new()).collect();
-        for (name, file) in &self.files {
-            let (index, below) = nearest(&self.histories, name);
-            let previous = renamed.iter().find(|renamed| renamed.to == *name);
-            let previous = previous.map(|renamed| nearest(&self.histories, &renamed.from).1);
-            items[index].push(NewItem::File {
-                name: below,
-                size: file.size,
-                modified: file.modified,
-                digests: file.noted.clone(),
-                previous,
-            });
-        }
-        for folder in &folders {
-            let (around, _) = split(folder);
-            // The folder of a history below is an entry of the history around it.
-            let (index, below) = match nearest(&self.histories, folder) {
-                (_, below) if below.as_bytes().is_empty() => nearest(&self.histories, &around),
-                found => found,
-            };
-            let below = if self.histories.iter().any(|history| history.name == *folder) {
-                let prefix = self.histories[index].name.as_bytes().len();
-                let rest = &folder.as_bytes()[prefix..];
-                RelPath::from_bytes(rest.strip_prefix(b"/").unwrap_or(rest))
-            } else {
-                below
-            };
-            items[index].push(NewItem::Folder {
-                name: below,
-                digests: folder_digest(folder),
-            });
-        }
+        let mut items = self.items(&folders, &folder_digest, renamed);
         let mut order: Vec<usize> = (0..self.histories.len()).collect();
         order.sort_by_key(|&index| {
             std::cmp::Reverse(self.histories[index].name.components().count())
@@ -383,7 +336,51 @@ impl MhlSession {
         Ok(documents)
     }
 
-    /// The history around the folder of another, and that folder's name in it.
+    /// The hashes of every folder, by each algorithm that was asked for.
+    fn folder_digests(&self, folders: &[RelPath]) -> Vec<BTreeMap<RelPath, FolderDigest>> {
+        let by = |&algorithm: &Algorithm| {
+            let files = self.files.iter().filter_map(|(name, file)| {
+                let mut digests = file.digests.iter();
+                let own = digests.find(|digest| digest.algorithm() == algorithm)?;
+                Some((name, *own))
+            });
+            folder_digests(algorithm, folders, files)
+        };
+        self.asked.iter().map(by).collect()
+    }
+
+    /// What each history records, in the order of the histories.
+    fn items(
+        &self,
+        folders: &[RelPath],
+        folder_digest: &dyn Fn(&RelPath) -> Vec<FolderDigest>,
+        renamed: &[Renamed],
+    ) -> Vec<Vec<NewItem>> {
+        let mut items: Vec<Vec<NewItem>> = self.histories.iter().map(|_| Vec::new()).collect();
+        let former: HashMap<&RelPath, &RelPath> = renamed
+            .iter()
+            .map(|renamed| (&renamed.to, &renamed.from))
+            .collect();
+        for (name, file) in &self.files {
+            let (index, below) = nearest(&self.histories, name);
+            let previous = former.get(name);
+            items[index].push(NewItem::File {
+                name: below,
+                size: file.size,
+                modified: file.modified,
+                digests: file.noted.clone(),
+                previous: previous.map(|from| nearest(&self.histories, from).1),
+            });
+        }
+        for folder in folders {
+            let (index, name) = self.above(folder);
+            let digests = folder_digest(folder);
+            items[index].push(NewItem::Folder { name, digests });
+        }
+        items
+    }
+
+    /// The history around a folder, which may have one of its own, and the folder's name in it.
     fn above(&self, folder: &RelPath) -> (usize, RelPath) {
         let (around, own) = split(folder);
         let own = RelPath::from_bytes(own);
