@@ -135,6 +135,19 @@ pub enum Note {
         /// With what, separated by commas.
         algorithms: String,
     },
+    /// A file that is recorded under a new name.
+    #[error("renamed from {from} to {to}")]
+    Renamed {
+        /// The name that was recorded before.
+        from: RelPath,
+        /// The name now.
+        to: RelPath,
+    },
+    /// A history that was left as it is.
+    #[error(
+        "no generation was added to the history: there is no file, or not every one could be read"
+    )]
+    NoGeneration,
     /// Names that lead out of the base.
     #[error("{0} listed name(s) lie outside the base")]
     OutsideBase(u64),

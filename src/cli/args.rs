@@ -73,6 +73,14 @@ pub(super) struct HashArgs {
     #[arg(long)]
     pub(super) force: bool,
 
+    /// Compare DIR with the ASC media hash list history in it, and add a generation [default
+    /// algorithm: c4]
+    #[arg(long, value_name = "DIR", conflicts_with_all = [
+        "paths", "output", "format", "zero", "base64", "force", "base", "files_from", "include",
+        "exclude_from", "max_depth", "one_file_system",
+    ])]
+    pub(super) mhl: Option<PathBuf>,
+
     /// Take PATHs from DIR, and write names relative to it
     #[arg(short = 'C', long, value_name = "DIR")]
     pub(super) base: Option<PathBuf>,

@@ -23,6 +23,7 @@ use super::args::HashArgs;
 use super::console::Console;
 use super::exit::ExitCode;
 use super::header;
+use super::mhl;
 use super::names::Naming;
 use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
@@ -32,6 +33,9 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     if args.algorithm.iter().any(|name| name == "list") {
         return list_algorithms();
     }
+    if let Some(folder) = &args.mhl {
+        return mhl::run(args, folder, console);
+    }
     let start = Instant::now();
     let created = header::created()?;
     plan::base(args.base.as_ref())?;
@@ -40,6 +44,10 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     let place = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
     let engine = plan::engine(&args.machine, place)?;
     let mut walk_options = plan::walk_options(&args.walk)?;
+    let header = Header {
+        created: Some(Timestamp::now()),
+        ..Header::default()
+    };
     let manifests = open_manifests(
         &plans,
         &algorithms,

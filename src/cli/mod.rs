@@ -10,6 +10,7 @@ mod convert;
 mod exit;
 mod hash;
 mod header;
+mod mhl;
 mod names;
 mod output;
 mod plan;

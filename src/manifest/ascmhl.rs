@@ -607,6 +607,16 @@ pub(super) fn push_path(
     Ok(())
 }
 
+/// Whether a generation can hold a name.
+///
+/// # Errors
+///
+/// Why not.
+pub fn check(name: &RelPath) -> Result<(), EntryError> {
+    check_name(name)?;
+    push_name(name, &mut Vec::new())
+}
+
 /// The format knows only names below the history's folder.
 fn check_name(name: &RelPath) -> Result<(), EntryError> {
     let refused = |what| EntryError::NameNotCarried {

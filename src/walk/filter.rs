@@ -145,21 +145,21 @@ impl Filter {
     }
 
     /// Whether to descend the directory at `below`, if the directories above it are descended.
-    pub(super) fn descends(&self, below: &Path) -> bool {
+    pub fn descends(&self, below: &Path) -> bool {
         self.0
             .as_ref()
             .is_none_or(|globs| !globs.excludes(below, true))
     }
 
     /// Whether to report the file at `below`, if the directories above it are descended.
-    pub(super) fn reports(&self, below: &Path) -> bool {
+    pub fn reports(&self, below: &Path) -> bool {
         self.0
             .as_ref()
             .is_none_or(|globs| globs.includes(below) && !globs.excludes(below, false))
     }
 
     /// Whether a walk from the root would come to the directories above `below`.
-    pub(super) fn reaches(&self, below: &Path) -> bool {
+    pub fn reaches(&self, below: &Path) -> bool {
         self.is_empty()
             || below
                 .ancestors()

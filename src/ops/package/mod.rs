@@ -10,10 +10,14 @@ use crate::algorithm::Algorithm;
 use crate::error::{Error, FileError, Operation};
 
 use super::Package;
+use super::mhl::{has_mhl_history, mhl_package};
 
 /// Why a folder cannot be verified as a whole.
 #[derive(Debug, thiserror::Error)]
-#[error("a folder without manifests of its own (bagit.txt makes it a BagIt bag)")]
+#[error(
+    "a folder without manifests of its own (bagit.txt makes it a BagIt bag, ascmhl a media hash list \
+     history)"
+)]
 struct NoPackage;
 
 /// Reads the manifests that lie in a folder and describe it.
@@ -27,6 +31,9 @@ struct NoPackage;
 pub fn package_of(folder: &Path, algorithm: Option<Algorithm>) -> Result<Package, Error> {
     if exists(&folder.join(bagit::DECLARATION))? {
         return bagit::read(folder, algorithm);
+    }
+    if has_mhl_history(folder) {
+        return mhl_package(folder, algorithm);
     }
     Err(Error::NoManifest {
         path: folder.to_owned(),
