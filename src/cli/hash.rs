@@ -20,6 +20,7 @@ use crate::timestamp::{Modified, Timestamp};
 use crate::walk::{self, LeaveOut};
 
 use super::args::HashArgs;
+use super::bag;
 use super::console::Console;
 use super::exit::ExitCode;
 use super::names::Naming;
@@ -30,6 +31,9 @@ use super::plan::{self, Failure};
 pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failure> {
     if args.algorithm.iter().any(|name| name == "list") {
         return list_algorithms();
+    }
+    if let Some(folder) = &args.bag {
+        return bag::run(folder, args, console);
     }
     let start = Instant::now();
     plan::base(args.base.as_ref())?;

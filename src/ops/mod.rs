@@ -1,10 +1,12 @@
 //! What the commands do, without a word about how it is asked for or shown.
 
 mod asides;
+mod bag;
 mod hash;
 mod package;
 mod verify;
 
+pub use bag::{BagError, BagSettings, make_bag};
 pub use hash::hash;
 pub use package::package_of;
 pub use verify::{
