@@ -148,6 +148,20 @@ pub enum Note {
         "no generation was added to the history: there is no file, or not every one could be read"
     )]
     NoGeneration,
+    /// Folders that no manifest can list.
+    #[error("{0} empty folder(s) cannot be listed in a bag")]
+    EmptyFolders(u64),
+    /// A bag that an earlier run had begun to make.
+    #[error(
+        "{folder}: an earlier run had been stopped while it made the bag; {}",
+        if *.completed { "it is complete now" } else { "all files were put back first" }
+    )]
+    UnfinishedBag {
+        /// The folder.
+        folder: RelPath,
+        /// Whether that bag was completed; else everything was put back.
+        completed: bool,
+    },
     /// Names that lead out of the base.
     #[error("{0} listed name(s) lie outside the base")]
     OutsideBase(u64),

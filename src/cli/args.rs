@@ -39,6 +39,7 @@ Examples:
   multisum hash -o photos/SHA256SUMS photos        names relative to photos, never lists itself
   multisum hash -a md5,sha512 -o MD5SUMS -o SHA512SUMS .
                                                    two manifests from one read of the tree
+  multisum hash --bag letters                      letters becomes a BagIt bag
   find . -newer last -print0 | multisum hash -0 --files-from -";
 
 #[derive(Debug, Args)]
@@ -84,6 +85,14 @@ pub(super) struct HashArgs {
     /// Take PATHs from DIR, and write names relative to it
     #[arg(short = 'C', long, value_name = "DIR")]
     pub(super) base: Option<PathBuf>,
+
+    /// Make DIR a BagIt bag, in place; with -o, make the bag as a copy in a new folder [default
+    /// algorithm: sha512]
+    #[arg(long, value_name = "DIR", conflicts_with_all = [
+        "paths", "format", "zero", "base64", "force", "base", "follow", "one_file_system", "include",
+        "exclude", "exclude_from", "max_depth", "files_from",
+    ])]
+    pub(super) bag: Option<PathBuf>,
 
     #[command(flatten)]
     pub(super) walk: WalkArgs,
@@ -205,12 +214,13 @@ Examples:
   multisum verify SHA256SUMS                       files are looked for beside the manifest
   multisum verify -C /mnt/copy SHA256SUMS          prove a copy elsewhere
   multisum verify --exact photos/SHA256SUMS        also report files that are not listed, and moves
+  multisum verify letters                          a BagIt bag, by all of its manifests
   multisum verify --json SHA256SUMS | jq -r 'select(.outcome == \"changed\").path'";
 
 #[derive(Debug, Args)]
 #[command(after_help = VERIFY_EXAMPLES)]
 pub(super) struct VerifyArgs {
-    /// Manifests; - is standard input
+    /// Manifests, and folders that hold their own (BagIt bags); - is standard input
     #[arg(value_name = "MANIFEST", required = true)]
     pub(super) manifests: Vec<PathBuf>,
 

@@ -20,6 +20,7 @@ use crate::timestamp::{Modified, Timestamp};
 use crate::walk::{self, LeaveOut};
 
 use super::args::HashArgs;
+use super::bag;
 use super::console::Console;
 use super::exit::ExitCode;
 use super::header;
@@ -35,6 +36,9 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     }
     if let Some(folder) = &args.mhl {
         return mhl::run(args, folder, console);
+    }
+    if let Some(folder) = &args.bag {
+        return bag::run(folder, args, console);
     }
     let start = Instant::now();
     let created = header::created()?;

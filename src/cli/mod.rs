@@ -4,6 +4,7 @@
 //! of exit codes.
 
 mod args;
+mod bag;
 mod bench;
 mod console;
 mod convert;

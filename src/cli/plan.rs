@@ -13,7 +13,7 @@ use crate::engine::{self, IoMode};
 use crate::error::{Error, FileError, Operation};
 use crate::lanes::{BackendError, Lanes};
 use crate::manifest::{Format, WriterError};
-use crate::ops::ConvertError;
+use crate::ops::{BagError, ConvertError};
 use crate::quote::Quoted;
 use crate::relpath::RelPath;
 use crate::report::Verbosity;
@@ -73,11 +73,26 @@ pub(super) enum Failure {
     #[error("{}: a folder is verified where it lies, and -C names another", Quoted::path(.0))]
     BaseOfFolder(PathBuf),
     #[error(transparent)]
+    Bag(BagError),
+    #[error("a bag is made once: --bag takes one -o")]
+    SeveralBags,
+    #[error("SOURCE_DATE_EPOCH: not a number of seconds: '{}'", Quoted::new(.0))]
+    SourceDateEpoch(OsString),
+    #[error(transparent)]
     Writer(#[from] WriterError),
     #[error("{}: {}", Quoted::path(.0.path()), .0)]
     File(#[from] FileError),
     #[error(transparent)]
     Run(#[from] Error),
+}
+
+impl From<BagError> for Failure {
+    fn from(error: BagError) -> Self {
+        match error {
+            BagError::Run(error) => Self::Run(error),
+            other => Self::Bag(other),
+        }
+    }
 }
 
 impl Failure {

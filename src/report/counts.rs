@@ -175,6 +175,25 @@ mod tests {
     }
 
     #[test]
+    fn leniency_towards_lines_does_not_cover_a_manifest_that_is_spoiled() {
+        for (reason, severity) in [
+            (Malformed::NoShape, Severity::Well),
+            (Malformed::Package("rule".to_owned()), Severity::Incomplete),
+        ] {
+            let mut counts = counts(&[Verdict::Ok { size: 1 }]);
+            counts.add(&Event::Line {
+                manifest: &name("SUMS"),
+                line: 1,
+                reason: &reason,
+            });
+            assert_eq!(
+                counts.severity(Command::Verify, MalformedLines::Tolerate),
+                severity
+            );
+        }
+    }
+
+    #[test]
     fn every_word_has_a_counter_of_its_own() {
         for (index, word) in OutcomeWord::ALL.into_iter().enumerate() {
             assert_eq!(word as usize, index, "{word}");

@@ -63,6 +63,9 @@ struct Cut<'a> {
     path: &'a [u8],
 }
 
+/// Fewer digits than the shortest checksum make a word of prose: `add`, `face`.
+const MIN_DIGITS: usize = evidence::MIN_DIGEST_BITS as usize / 4;
+
 fn cut(line: &[u8]) -> Option<Cut<'_>> {
     let end = line.iter().position(|byte| matches!(byte, b' ' | b'\t'))?;
     let (digits, rest) = line.split_at(end);
@@ -187,7 +190,8 @@ pub(in super::super) fn is_entry(line: &[u8], sample: Sample<'_>) -> bool {
     let named = sample.list_name.is_some_and(is_manifest_name);
     // A list with carriage returns alone is one line to whoever cuts at line feeds.
     let first = line.split(|&byte| byte == b'\r').next();
-    named && first.and_then(cut).is_some_and(|cut| !cut.path.is_empty())
+    let is_whole = |cut: Cut<'_>| cut.digits.len() >= MIN_DIGITS && !cut.path.is_empty();
+    named && first.and_then(cut).is_some_and(is_whole)
 }
 
 /// Whether a list has the name of a manifest of a bag, with an algorithm that is known.
