@@ -335,7 +335,6 @@ mod tests {
     use super::super::{Content, Format, Hints, Reader};
     use super::*;
     use crate::algorithm::Algorithm;
-    use crate::manifest::Content;
     use proptest::prelude::*;
 
     const MD5: &str = "9dd4e461268c8034f5c8564e155c67a6";

@@ -349,7 +349,8 @@ mod tests {
 
     #[test]
     fn every_algorithm_has_a_word_that_leads_back_to_it() {
-        for algorithm in Algorithm::all() {
+        // POSIX checksums are written in decimal, which no bag holds.
+        for algorithm in Algorithm::all().filter(|a| *a != Algorithm::Cksum) {
             let name = format!("manifest-{}.txt", algorithm_word(algorithm));
             let named = evidence::from_list_name(Path::new(&name));
             assert_eq!(

@@ -9,7 +9,7 @@ mod history;
 mod package;
 mod session;
 
-pub use package::mhl_package;
+pub(super) use package::mhl_package;
 pub use session::{Document, MhlSession, NewGenerations, Renamed};
 
 use std::path::Path;
@@ -27,7 +27,7 @@ const CHAIN: &str = "ascmhl_chain.xml";
 const DEFAULT_IGNORE: [&str; 3] = [".DS_Store", "ascmhl", "ascmhl/"];
 
 /// Whether a folder has a history.
-pub fn has_mhl_history(folder: &Path) -> bool {
+pub(super) fn has_mhl_history(folder: &Path) -> bool {
     folder.join(HISTORY).is_dir()
 }
 

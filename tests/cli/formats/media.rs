@@ -36,7 +36,7 @@ fn ascmhl(tree: &Tree, args: &str, code: i32) -> Option<Output> {
 #[track_caller]
 fn says(output: &Output, evidence: &str) {
     let told = [&output.stdout[..], &output.stderr[..]].concat();
-    assert!(holds(&told, evidence), "{evidence}: {output}");
+    assert!(holds(&told, evidence.as_bytes()), "{evidence}: {output}");
 }
 
 /// What the reference implementation makes of a history that is whole.
