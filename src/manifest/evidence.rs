@@ -302,7 +302,11 @@ impl AlgorithmEvidence {
     /// The digest of a line that does not.
     pub(super) fn untagged(&self, digits: &[u8]) -> Result<ClaimedDigest, Malformed> {
         match self.source() {
-            AlgorithmSource::Asked(algorithm) => known(algorithm, digits),
+            AlgorithmSource::Asked(algorithm)
+            | AlgorithmSource::Comment(NamedAlgorithm::Exactly(algorithm))
+            | AlgorithmSource::ListName(NamedAlgorithm::Exactly(algorithm)) => {
+                known(algorithm, digits)
+            }
             AlgorithmSource::Comment(named) | AlgorithmSource::ListName(named) => {
                 known(named.for_digits(hex_digits(digits)), digits)
             }

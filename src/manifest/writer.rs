@@ -458,11 +458,20 @@ mod tests {
             algorithms in prop::collection::vec(any_algorithm(), 1..4),
             format in prop::sample::select(vec![Format::Gnu, Format::GnuZero, Format::Bsd]),
             zero in any::<bool>(),
+            base64 in any::<bool>(),
             asked_format in any::<bool>(),
         ) {
+            // Without padding, base64 is told from a word only in the two lengths that are common.
+            let length = algorithms[0].digest_len_bytes();
+            let told = length % 3 != 0 || length == 24 || length == 48;
+            let base64 = base64 && (told || format == Format::Bsd);
             let count = if format == Format::Bsd { algorithms.len() } else { 1 };
             let carried: Vec<usize> = (0..count).collect();
-            let mut writer = Writer::new(options(format, zero, &algorithms, &carried)).unwrap();
+            let options = WriterOptions {
+                base64,
+                ..options(format, zero, &algorithms, &carried)
+            };
+            let mut writer = Writer::new(options).unwrap();
             let (mut out, mut expected) = (Vec::new(), Vec::new());
             for item in items {
                 match item {
