@@ -148,7 +148,7 @@ fn a_list_of_ours_is_a_packing_list_to_others() {
     output.stdout_any().stderr_any().code(11).check();
     let output = tree.cmd(["verify", "-C", ".", "../L.mhl"]).run();
     output
-        .stdout_has(" lead  (md5: expected ")
+        .stdout_has(" lead  (c4: expected ")
         .stderr_any()
         .code(1)
         .check();
