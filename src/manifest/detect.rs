@@ -108,9 +108,15 @@ fn source_of(kind: Option<Kind>) -> FormatSource {
     kind.map_or(FormatSource::Assumed, |_| FormatSource::Entries)
 }
 
+/// Whether a text starts as a format does.
+type Begins = fn(Sample<'_>) -> bool;
+
+/// Whether a line has the shape of an entry.
+type IsEntry = fn(&[u8], Sample<'_>) -> bool;
+
 /// Formats whose first line, heading or root element is their own, in the order in which they are
 /// tried.
-const BY_BEGINNING: &[(Format, fn(Sample<'_>) -> bool)] = &[
+const BY_BEGINNING: &[(Format, Begins)] = &[
     (Format::Hashdeep, hashdeep::begins),
     (Format::Mtree, mtree::begins),
     (Format::Mhl, mhl::begins),
@@ -130,7 +136,7 @@ const BY_BEGINNING: &[(Format, fn(Sample<'_>) -> bool)] = &[
 ];
 
 /// Formats that are told by the shape of their lines, in the order in which they are preferred.
-const BY_LINES: &[(Format, fn(&[u8], Sample<'_>) -> bool)] = &[
+const BY_LINES: &[(Format, IsEntry)] = &[
     (Format::Sfv, sfv::is_entry_of_sfv_file),
     (Format::Gentoo, |line, _| gentoo::is_entry(line)),
     (Format::Bsd, |line, _| {
