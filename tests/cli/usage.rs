@@ -22,7 +22,7 @@ fn bad_usage_is_one_line_with_what_may_have_been_meant() {
         (&["verify", "-a", "foo", "a"], "unknown algorithm 'foo'"),
         (
             &["hash", "-f", "foo"],
-            "unknown format 'foo' (known: gnu, gnu-zero, bsd)",
+            "unknown format 'foo' (known: gnu, gnu-zero, bsd, jsonl, ",
         ),
         (
             &["hash", "--folow"],
