@@ -54,14 +54,14 @@ impl Decoder for Fciv<'_> {
                 let Some((text, context)) = unread.take() else {
                     return Ok(false);
                 };
-                self.0 = State::Read(choose(text, context)?);
+                self.0 = State::Read(choose(text, &context)?);
                 Ok(true)
             }
         }
     }
 }
 
-fn choose<'r>(mut text: Text<'r>, context: Context) -> io::Result<Box<dyn Decoder + 'r>> {
+fn choose<'r>(mut text: Text<'r>, context: &Context) -> io::Result<Box<dyn Decoder + 'r>> {
     let mut head = Vec::new();
     while head.last().is_none_or(u8::is_ascii_whitespace) {
         if text.by_ref().take(1).read_to_end(&mut head)? == 0 {

@@ -21,6 +21,10 @@ pub(super) fn begins(sample: Sample<'_>) -> bool {
     })
 }
 
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "all decoders have this signature"
+)]
 pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder + 'r> {
     Box::new(LegacyMhl {
         xml: XmlReader::new(text, LineEnds::Normal),

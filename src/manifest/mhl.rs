@@ -26,7 +26,7 @@ pub(super) fn begins(sample: Sample<'_>) -> bool {
 }
 
 pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder + 'r> {
-    let in_history = context.list_name.as_deref().is_some_and(lies_in_history);
+    let in_history = context.list_name.is_some_and(|list| lies_in_history(&list));
     Box::new(Generation {
         reader: MhlReader::with_evidence(text, context.algorithms),
         base: in_history.then(|| RelPath::from("..")),

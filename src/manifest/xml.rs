@@ -47,7 +47,7 @@ pub(super) enum XmlError {
 }
 
 impl XmlError {
-    fn notation(reason: impl ToString) -> Self {
+    fn notation(reason: &impl ToString) -> Self {
         Self::Document(Malformed::Notation {
             notation: "XML",
             reason: reason.to_string(),
@@ -76,7 +76,7 @@ impl From<quick_xml::Error> for XmlError {
                     None => Self::Read(io::Error::new(error.kind(), error)),
                 }
             }
-            other => Self::notation(other),
+            other => Self::notation(&other),
         }
     }
 }
@@ -238,16 +238,16 @@ impl<'r> XmlReader<'r> {
 
     fn start(&mut self, start: &BytesStart<'_>) -> Result<(), XmlError> {
         if self.open.is_empty() && std::mem::replace(&mut self.begun, true) {
-            return Err(XmlError::notation("more than one root element"));
+            return Err(XmlError::notation(&"more than one root element"));
         }
         if self.open.len() == MAX_DEPTH {
-            return Err(XmlError::notation(format_args!(
+            return Err(XmlError::notation(&format_args!(
                 "elements in more than {MAX_DEPTH} others"
             )));
         }
         self.attributes.clear();
         for attribute in start.attributes() {
-            let attribute = attribute.map_err(XmlError::notation)?;
+            let attribute = attribute.map_err(|error| XmlError::notation(&error))?;
             let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
             let name = attribute.key.into_inner().to_owned();
             self.attributes.push((name, value.into_owned()));
@@ -276,7 +276,7 @@ impl<'r> XmlReader<'r> {
 
     fn outside_root(&self, what: &str) -> Result<(), XmlError> {
         if self.open.is_empty() {
-            return Err(XmlError::notation(format_args!(
+            return Err(XmlError::notation(&format_args!(
                 "{what} outside the root element"
             )));
         }
@@ -290,7 +290,7 @@ impl<'r> XmlReader<'r> {
             )));
         }
         if !self.begun {
-            return Err(XmlError::notation("no element"));
+            return Err(XmlError::notation(&"no element"));
         }
         Ok(Node::Done)
     }
@@ -306,7 +306,9 @@ fn resolve(reference: &BytesRef<'_>) -> Result<char, XmlError> {
         "gt" => Ok('>'),
         "quot" => Ok('"'),
         "apos" => Ok('\''),
-        other => Err(XmlError::notation(format_args!("unknown entity '{other}'"))),
+        other => Err(XmlError::notation(&format_args!(
+            "unknown entity '{other}'"
+        ))),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::timestamp::Timestamp;
 use crate::walk::{Filter, FilterError};
 
 use super::folders::{folder_digests, folders_below, split};
-use super::history::{History, c4_of, nearest, read_histories};
+use super::history::{History, Recorded, c4_of, nearest, read_histories};
 use super::package::join;
 use super::{CHAIN, DEFAULT_IGNORE, HISTORY, ignore_below};
 
@@ -133,7 +133,7 @@ impl MhlSession {
             .histories
             .iter()
             .flat_map(|history| history.files.values());
-        for digest in recorded.flat_map(|recorded| recorded.known()) {
+        for digest in recorded.flat_map(Recorded::known) {
             let algorithm = digest.algorithm();
             let writable = ascmhl::ALGORITHMS.contains(&algorithm);
             if writable && !algorithms.contains(&algorithm) {
