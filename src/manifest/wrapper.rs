@@ -101,7 +101,7 @@ impl Wrapper {
     /// The line without its wrapping.
     pub(super) fn unwrap<'a>(&mut self, line: &'a [u8]) -> Part<'a> {
         let (next, part) = match (*self, trim_end(line)) {
-            (Self::None, _) | (Self::Signify(0), _) => (*self, Part::Body(line)),
+            (Self::None | Self::Signify(0), _) => (*self, Part::Body(line)),
             (Self::Signify(left), _) => (Self::Signify(left - 1), Part::Wrapping),
             (Self::PgpBefore, BEGIN) => (Self::PgpHeaders, Part::Wrapping),
             (Self::PgpHeaders, []) => (Self::PgpBody, Part::Wrapping),
