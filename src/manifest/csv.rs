@@ -220,7 +220,7 @@ impl Quotes {
 pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder + 'r> {
     Box::new(Table {
         rows: Rows::new(text),
-        algorithms: context.algorithms,
+        context,
         shape: None,
     })
 }
@@ -294,7 +294,7 @@ fn bad(field: &'static str, value: &[u8]) -> Malformed {
 #[derive(Debug)]
 struct Table<'r> {
     rows: Rows<'r>,
-    algorithms: AlgorithmEvidence,
+    context: Context,
     shape: Option<Shape>,
 }
 
@@ -326,11 +326,11 @@ impl Decoder for Table<'_> {
                 records.push(line, Content::Malformed(reason));
                 return Ok(false);
             };
-            records.push(line, content(row, &shape, &self.algorithms));
+            records.push(line, content(row, &shape, &self.context.algorithms));
             self.shape = Some(shape);
             return Ok(true);
         };
-        records.push(line, content(row, shape, &self.algorithms));
+        records.push(line, content(row, shape, &self.context.algorithms));
         Ok(true)
     }
 }

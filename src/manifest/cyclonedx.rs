@@ -2,7 +2,6 @@
 
 use super::decoder::{Context, Decoder, Records, Text};
 use super::detect::Sample;
-use super::evidence::AlgorithmEvidence;
 use super::json_text::{At, JsonDecoder, Object, Outline, Roots, Shape, Value, bad, name};
 use super::{Claim, Content, Malformed};
 
@@ -17,15 +16,13 @@ pub(super) fn begins(sample: Sample<'_>) -> bool {
 }
 
 pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder + 'r> {
-    let shape = Components {
-        algorithms: context.algorithms,
-    };
+    let shape = Components { context };
     Box::new(JsonDecoder::new(text, Roots::One, shape))
 }
 
 #[derive(Debug)]
 struct Components {
-    algorithms: AlgorithmEvidence,
+    context: Context,
 }
 
 impl Components {
@@ -52,7 +49,10 @@ impl Components {
         let mut claim = Claim::bare(name(component.needed_text("name")?)?);
         for hash in component.objects("hashes")? {
             let digits = hash.needed_text("content")?.as_bytes();
-            let digest = self.algorithms.named(hash.needed_text("alg")?, digits)?;
+            let digest = self
+                .context
+                .algorithms
+                .named(hash.needed_text("alg")?, digits)?;
             claim.digests.extend(digest);
         }
         Ok(claim)

@@ -5,7 +5,6 @@
 
 use super::decoder::{Context, Decoder, Records, Text};
 use super::detect::Sample;
-use super::evidence::AlgorithmEvidence;
 use super::json_text::{At, JsonDecoder, Object, Outline, Roots, Shape, Value, bad, name};
 use super::{Claim, Content, Malformed, Remark};
 use crate::hex;
@@ -26,7 +25,7 @@ pub(super) fn begins(sample: Sample<'_>) -> bool {
 
 pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder + 'r> {
     let shape = Attestations {
-        algorithms: context.algorithms,
+        context,
         root: Root::default(),
     };
     Box::new(JsonDecoder::new(text, Roots::Many, shape))
@@ -34,7 +33,7 @@ pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder +
 
 #[derive(Debug)]
 struct Attestations {
-    algorithms: AlgorithmEvidence,
+    context: Context,
     root: Root,
 }
 
@@ -62,7 +61,7 @@ impl Attestations {
             };
             claim
                 .digests
-                .extend(self.algorithms.named(word, digits.as_bytes())?);
+                .extend(self.context.algorithms.named(word, digits.as_bytes())?);
         }
         Ok(claim)
     }

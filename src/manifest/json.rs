@@ -3,7 +3,6 @@
 use super::decoder::{Context, Decoder, Records, Text};
 use super::detect::Sample;
 use super::encoder::{Encoder, Setup};
-use super::evidence::AlgorithmEvidence;
 use super::json_entry::{content, entry_into, gap_into, has_keys_of_entry};
 use super::json_text::{At, JsonDecoder, Outline, Roots, Shape, Value};
 use super::writer::{Column, EntryError, WriterError};
@@ -18,21 +17,19 @@ pub(super) fn begins(sample: Sample<'_>) -> bool {
 }
 
 pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder + 'r> {
-    let shape = Array {
-        algorithms: context.algorithms,
-    };
+    let shape = Array { context };
     Box::new(JsonDecoder::new(text, Roots::One, shape))
 }
 
 #[derive(Debug)]
 struct Array {
-    algorithms: AlgorithmEvidence,
+    context: Context,
 }
 
 impl Shape for Array {
     fn piece(&mut self, line: u64, at: At<'_>, value: Value<'_>, records: &mut Records) {
         let content = match value.as_object() {
-            Some(object) if at == At::Element => content(object, &self.algorithms),
+            Some(object) if at == At::Element => content(object, &self.context.algorithms),
             _ => Err(Malformed::NoShape),
         };
         records.push(line, content.unwrap_or_else(Content::Malformed));

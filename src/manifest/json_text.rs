@@ -616,7 +616,7 @@ impl<S: Shape> Decoder for JsonDecoder<'_, S> {
 }
 
 /// Makes the decoder of a text from its beginning.
-pub(super) type Choose = for<'r> fn(&[u8], Text<'r>, Context) -> Box<dyn Decoder + 'r>;
+pub(super) type Choose = for<'r> fn(&[u8], Text<'r>, &Context) -> Box<dyn Decoder + 'r>;
 
 /// Reads a format that comes in more than one notation.
 pub(super) struct Choice<'r> {
@@ -646,7 +646,7 @@ impl Decoder for Choice<'_> {
         if let Some((mut text, context)) = self.unread.take() {
             let sample = read_sample(&mut text)?;
             let whole = Box::new(Cursor::new(sample.clone()).chain(text));
-            self.chosen = Some((self.choose)(&sample, whole, context));
+            self.chosen = Some((self.choose)(&sample, whole, &context));
         }
         match &mut self.chosen {
             Some(chosen) => chosen.advance(records),

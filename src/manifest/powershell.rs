@@ -89,7 +89,7 @@ fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder + 'r> {
     Box::new(Choice::new(text, context, choose))
 }
 
-fn choose<'r>(sample: &[u8], text: Text<'r>, context: Context) -> Box<dyn Decoder + 'r> {
+fn choose<'r>(sample: &[u8], text: Text<'r>, context: &Context) -> Box<dyn Decoder + 'r> {
     let algorithms = context.algorithms;
     let start = skip_blanks(sample);
     if matches!(start, [b'{' | b'[', ..]) {
@@ -169,7 +169,7 @@ impl Shown {
         if self.open.as_ref().is_some_and(again) {
             self.close(records);
         }
-        let open = self.open.get_or_insert_with(|| Open {
+        let open = self.open.get_or_insert(Open {
             line: number,
             fields: [const { Vec::new() }; 3],
             last: at,
@@ -295,7 +295,7 @@ impl Shape for Json {
             At::ElementOf(_) => {}
             At::Member(key) => {
                 if let Some(at) = FIELDS.iter().position(|field| *field == key) {
-                    let lone = self.lone.get_or_insert_with(|| Lone {
+                    let lone = self.lone.get_or_insert(Lone {
                         line,
                         fields: [const { String::new() }; 3],
                     });
@@ -319,6 +319,7 @@ mod tests {
     use super::*;
     use crate::manifest::Format;
     use crate::manifest::json_entry::testing::{any_text, contents, shown};
+    use crate::relpath::RelPath;
 
     const MD5: &str = "B1946AC92492D2347C6235B4D2611184";
 
@@ -381,10 +382,10 @@ mod tests {
             panic!();
         };
         assert_eq!(
-            claim.other_name.as_ref().map(|name| name.as_bytes()),
+            claim.other_name.as_ref().map(RelPath::as_bytes),
             Some(&b"d/a"[..])
         );
-        let unsupported = super::super::ClaimedDigest::Unsupported("MACTripleDES".into());
+        let unsupported = crate::manifest::ClaimedDigest::Unsupported("MACTripleDES".into());
         assert_eq!(claim.digests, [unsupported]);
     }
 

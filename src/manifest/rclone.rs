@@ -17,21 +17,19 @@ pub(super) fn begins(sample: Sample<'_>) -> bool {
 }
 
 pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder + 'r> {
-    let shape = Listing {
-        algorithms: context.algorithms,
-    };
+    let shape = Listing { context };
     Box::new(JsonDecoder::new(text, Roots::One, shape))
 }
 
 #[derive(Debug)]
 struct Listing {
-    algorithms: AlgorithmEvidence,
+    context: Context,
 }
 
 impl Shape for Listing {
     fn piece(&mut self, line: u64, at: At<'_>, value: Value<'_>, records: &mut Records) {
         let claim = match value.as_object() {
-            Some(object) if at == At::Element => claim(object, &self.algorithms),
+            Some(object) if at == At::Element => claim(object, &self.context.algorithms),
             _ => Err(Malformed::NoShape),
         };
         records.push_claim(line, claim);

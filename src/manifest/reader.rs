@@ -10,7 +10,7 @@ use super::evidence::{self, AlgorithmEvidence, AlgorithmSource};
 use super::lines::{self, Encoding, Lines, Terminator, Unwrapped};
 use super::unpack::Input;
 use super::wrapper::Wrapper;
-use super::{Content, Format, Malformed, Record, Remark};
+use super::{Content, Format, Record, Remark};
 use crate::algorithm::Algorithm;
 
 /// What is known of a list before it is read.
@@ -223,7 +223,7 @@ impl<'r> Reader<'r> {
                     self.ended = true;
                     // Encodings and wrappings are undone below the decoder and fail as reads do.
                     let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
-                    let Some(reason) = inner.map(Malformed::clone) else {
+                    let Some(reason) = inner.cloned() else {
                         return Err(error);
                     };
                     let content = Content::Malformed(reason);

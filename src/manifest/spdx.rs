@@ -32,7 +32,7 @@ pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder +
     Box::new(Choice::new(text, context, choose))
 }
 
-fn choose<'r>(sample: &[u8], text: Text<'r>, context: Context) -> Box<dyn Decoder + 'r> {
+fn choose<'r>(sample: &[u8], text: Text<'r>, context: &Context) -> Box<dyn Decoder + 'r> {
     let algorithms = context.algorithms;
     if skip_blanks(sample).starts_with(b"{") {
         Box::new(JsonDecoder::new(text, Roots::One, Json { algorithms }))
