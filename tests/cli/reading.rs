@@ -167,7 +167,7 @@ fn several_lists_are_one_job() {
         .check();
     let output = tree.cmd(["verify", "sub"]).run();
     output
-        .stderr("multisum: sub: a folder without manifests of its own (bagit.txt makes it a BagIt bag)\n")
+        .stderr("multisum: sub: a folder without manifests of its own (bagit.txt makes it a BagIt bag, ascmhl a media hash list history)\n")
         .code(2)
         .check();
 }

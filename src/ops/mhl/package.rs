@@ -23,7 +23,10 @@ use super::{CHAIN, DEFAULT_IGNORE, ignore_below};
 /// # Errors
 ///
 /// A file of the history that cannot be read.
-pub(in crate::ops) fn mhl_package(folder: &Path, asked: Option<Algorithm>) -> Result<Package, Error> {
+pub(in crate::ops) fn mhl_package(
+    folder: &Path,
+    asked: Option<Algorithm>,
+) -> Result<Package, Error> {
     let histories = read_histories(folder, asked)?;
     let mut filter = Filter::builder();
     let mut parts = Vec::new();

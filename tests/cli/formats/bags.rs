@@ -605,7 +605,7 @@ fn a_folder_without_manifests_is_refused_by_name_and_a_base_does_not_apply() {
     tree.dir("plain");
     let output = tree.cmd(["verify", "plain"]).run();
     output
-        .stderr("multisum: plain: a folder without manifests of its own (bagit.txt makes it a BagIt bag)\n")
+        .stderr("multisum: plain: a folder without manifests of its own (bagit.txt makes it a BagIt bag, ascmhl a media hash list history)\n")
         .code(2)
         .check();
     Bag::of("1.0").write(&tree, "bag");
@@ -622,8 +622,8 @@ fn a_manifest_alone_is_known_by_its_name() {
     Bag::of("1.0").write(&tree, "bag");
     let output = tree.cmd(["verify", "-v", "bag/manifest-md5.txt"]).run();
     output
-        .stdout_has("format bagit (from its entries), algorithm md5, from the name of the list")
-        .stderr_any()
+        .stdout_any()
+        .stderr_has("format bagit (from its entries), algorithm md5, from the name of the list")
         .check();
     tree.flip("bag/data/test1.txt", 0);
     let output = tree.cmd(["verify", "bag/manifest-md5.txt"]).run();
@@ -660,7 +660,11 @@ fn a_manifest_is_written_by_its_name_and_read_back_whatever_the_names() {
     let output = tree
         .cmd(["verify", "-v", "--exact", "manifest-sha512.txt"])
         .run();
-    output.stdout_has("format bagit").stderr_has("7 ok").check();
+    output
+        .stdout_any()
+        .stderr_has("format bagit")
+        .stderr_has("7 ok")
+        .check();
     tree.file(Path::new("data").join(name(b"\xff")), "x");
     let refused = tree.cmd(["hash", "-f", "bagit", "data"]).run();
     refused

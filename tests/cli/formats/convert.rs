@@ -115,11 +115,13 @@ fn what_was_converted_is_verified_without_options_and_a_flipped_byte_is_found() 
             .run()
             .code(0)
             .check();
+        // No list of that name belongs to a bag.
+        let taken = if *name == "bagit" { "gnu" } else { name };
         tree.cmd(["verify", "-v", "t/to"])
             .run()
             .code(0)
             .stdout_any()
-            .stderr_has(&format!("t/to: format {name} ("))
+            .stderr_has(&format!("t/to: format {taken} ("))
             .check();
         tree.flip("t/a.txt", 2);
         tree.cmd(["verify", "-q", "t/to"])

@@ -607,7 +607,7 @@ fn lists_that_windows_wrote_are_read_as_they_were_meant() {
         tree.file("a.txt", "hello\n")
             .file("d/y", "x")
             .file("L", &list);
-        let note = "1 name(s) with backslashes were read as Windows means them";
+        let note = "1 name(s) with backslashes or escapes were found only under the other name";
         is_good(&tree, &["L"], &[": 2 ok; base .; sha256", note]);
         // A file of exactly that name comes first.
         tree.file("d\\y", "z");
