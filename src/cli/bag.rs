@@ -1,6 +1,5 @@
 //! `multisum hash --bag`.
 
-use std::env;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,11 +13,11 @@ use crate::ops::{self, BagSettings};
 use crate::report::{
     BesideBars, Command, Counts, MalformedLines, Progress, Report, Summary, TextReport,
 };
-use crate::timestamp::Timestamp;
 
 use super::args::HashArgs;
 use super::console::Console;
 use super::exit::ExitCode;
+use super::header;
 use super::plan::{self, Failure};
 
 /// Makes a folder a bag, in place or as a copy.
@@ -56,22 +55,12 @@ fn settings(args: &HashArgs) -> Result<BagSettings, Failure> {
         // What RFC 8493 recommends for new bags.
         algorithms.push(Algorithm::Sha512);
     }
-    let today = created()?.to_seconds();
+    let today = header::created()?.to_seconds();
     Ok(BagSettings {
         algorithms,
         bagging_date: today.chars().take_while(|&letter| letter != 'T').collect(),
         software_agent: concat!("multisum ", env!("CARGO_PKG_VERSION")).to_owned(),
     })
-}
-
-/// Now, or the moment that builds which must not depend on the clock are told.
-fn created() -> Result<Timestamp, Failure> {
-    let Some(epoch) = env::var_os("SOURCE_DATE_EPOCH") else {
-        return Ok(Timestamp::now());
-    };
-    let seconds = epoch.to_str().and_then(|text| text.parse().ok());
-    let moment = seconds.and_then(|seconds| Timestamp::new(seconds, 0));
-    moment.ok_or(Failure::SourceDateEpoch(epoch))
 }
 
 struct BagSink {

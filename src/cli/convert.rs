@@ -1,6 +1,5 @@
 //! `multisum convert`.
 
-use std::env;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -10,10 +9,10 @@ use crate::manifest::{Format, Header, Hints, OpenError, Reader, output_hint};
 use crate::ops::{Converted, Inventory, Loss, Target};
 use crate::quote::OneLine;
 use crate::relpath::RelPath;
-use crate::timestamp::Timestamp;
 
 use super::args::ConvertArgs;
 use super::exit::ExitCode;
+use super::header;
 use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
 
@@ -22,7 +21,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     let source = RelPath::from_path(&args.manifest);
     let mut told = Told::default();
     let inventory = read(args, &source, &mut told)?;
-    let target = target(args, inventory.header());
+    let target = target(args, inventory.header())?;
     let mut output = match &args.output {
         Some(path) if path.as_os_str() != "-" => {
             Output::create(path, args.force).map_err(|reason| Failure::output(path, reason))?
@@ -78,13 +77,10 @@ fn read(args: &ConvertArgs, source: &RelPath, told: &mut Told) -> Result<Invento
     Ok(inventory)
 }
 
-fn target(args: &ConvertArgs, header: &Header) -> Target {
+fn target(args: &ConvertArgs, header: &Header) -> Result<Target, Failure> {
     let hint = args.output.as_deref().map(output_hint).unwrap_or_default();
-    let created = header
-        .created
-        .or_else(source_date_epoch)
-        .unwrap_or_else(Timestamp::now);
-    Target {
+    let created = header.created.map_or_else(header::created, Ok)?;
+    Ok(Target {
         format: args.format.or(hint.format).unwrap_or(Format::Jsonl),
         algorithm: hint.algorithm,
         zero: args.zero,
@@ -94,7 +90,7 @@ fn target(args: &ConvertArgs, header: &Header) -> Target {
             created: Some(created),
             ..header.clone()
         },
-    }
+    })
 }
 
 /// The base of the source, seen from the folder of the target.
@@ -115,11 +111,6 @@ fn base(args: &ConvertArgs, header: &Header) -> RelPath {
         },
         _ => RelPath::from_path(&base),
     }
-}
-
-fn source_date_epoch() -> Option<Timestamp> {
-    let seconds = env::var("SOURCE_DATE_EPOCH").ok()?.parse().ok()?;
-    Timestamp::new(seconds, 0)
 }
 
 fn tell(

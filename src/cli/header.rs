@@ -2,7 +2,6 @@
 
 use std::env;
 use std::path::Path;
-use std::time::SystemTime;
 
 use crate::error::{FileError, Operation};
 use crate::manifest::{Header, Scope};
@@ -17,19 +16,17 @@ use super::plan::Failure;
 
 /// When the run began, or the moment that SOURCE_DATE_EPOCH names, so that builds can be repeated
 /// byte by byte.
-pub(super) fn created() -> Result<Option<Timestamp>, Failure> {
+pub(super) fn created() -> Result<Timestamp, Failure> {
     let Some(said) = env::var_os("SOURCE_DATE_EPOCH") else {
-        return Ok(Timestamp::from_system(SystemTime::now()));
+        return Ok(Timestamp::now());
     };
     let seconds = said.to_str().and_then(|text| text.parse().ok());
-    match seconds.and_then(|seconds| Timestamp::new(seconds, 0)) {
-        Some(moment) => Ok(Some(moment)),
-        None => Err(Failure::SourceDate(said)),
-    }
+    let moment = seconds.and_then(|seconds| Timestamp::new(seconds, 0));
+    moment.ok_or(Failure::SourceDate(said))
 }
 
 /// What all manifests of a run say, which is everything but their bases.
-pub(super) fn of_run(args: &HashArgs, filter: &Filter, created: Option<Timestamp>) -> Header {
+pub(super) fn of_run(args: &HashArgs, filter: &Filter, created: Timestamp) -> Header {
     // Names from a list are no trees to walk again.
     let paths = match args.walk.files_from {
         Some(_) => Vec::new(),
@@ -37,7 +34,7 @@ pub(super) fn of_run(args: &HashArgs, filter: &Filter, created: Option<Timestamp
     };
     Header {
         base: None,
-        created,
+        created: Some(created),
         algorithms: Vec::new(),
         paths: paths.iter().map(|path| RelPath::from_path(path)).collect(),
         scope: Scope {

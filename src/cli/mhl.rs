@@ -21,6 +21,7 @@ use crate::walk::{self, Input, Root};
 use super::args::HashArgs;
 use super::console::Console;
 use super::exit::ExitCode;
+use super::header;
 use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
 
@@ -28,7 +29,7 @@ use super::plan::{self, Failure};
 /// file could be read.
 pub(super) fn run(args: &HashArgs, top: &Path, console: &Console) -> Result<ExitCode, Failure> {
     let start = Instant::now();
-    let created = Timestamp::now();
+    let created = header::created()?;
     plan::base(Some(&top.to_owned()))?;
     let mut asked = plan::algorithms(&args.algorithm)?;
     if asked.is_empty() {

@@ -76,8 +76,6 @@ pub(super) enum Failure {
     Bag(BagError),
     #[error("a bag is made once: --bag takes one -o")]
     SeveralBags,
-    #[error("SOURCE_DATE_EPOCH: not a number of seconds: '{}'", Quoted::new(.0))]
-    SourceDateEpoch(OsString),
     #[error(transparent)]
     Writer(#[from] WriterError),
     #[error("{}: {}", Quoted::path(.0.path()), .0)]

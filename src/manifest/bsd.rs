@@ -95,8 +95,14 @@ pub(super) fn encoder(setup: Setup) -> Box<dyn encoder::Encoder> {
 impl encoder::Encoder for Encoder {
     fn entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
         let escaping = self.terminator == Terminator::Line;
-        for column in &self.columns {
-            let digits = encoder::spell(column.digest_of(entry)?, self.base64);
+        // Every line says what it is of, so entries may differ in what they have.
+        let lines = self
+            .columns
+            .iter()
+            .filter_map(|column| Some((column, column.digest_in(entry)?)));
+        let before = out.len();
+        for (column, digest) in lines {
+            let digits = encoder::spell(digest, self.base64);
             write_into(
                 &column.tag,
                 digits.as_bytes(),
@@ -106,7 +112,10 @@ impl encoder::Encoder for Encoder {
             );
             out.push(self.terminator.byte());
         }
-        Ok(())
+        match self.columns.first() {
+            Some(column) if out.len() == before => column.digest_of(entry).map(drop),
+            _ => Ok(()),
+        }
     }
 
     fn gap(&mut self, name: &RelPath, kind: GapKind, out: &mut Vec<u8>) -> Result<(), EntryError> {

@@ -157,6 +157,11 @@ impl Format {
             .unwrap_or(&TABLE[0])
     }
 
+    /// Whether entries of one manifest may have digests of different algorithms when it is written.
+    pub fn entries_may_differ(self) -> bool {
+        self == Self::Bsd
+    }
+
     /// Whether every entry says which algorithm its digest is of, so that a manifest can hold
     /// several.
     pub fn names_algorithms(self) -> bool {

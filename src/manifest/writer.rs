@@ -103,8 +103,6 @@ impl From<EntryError> for io::Error {
 /// One algorithm that a manifest carries.
 #[derive(Debug)]
 pub(super) struct Column {
-    /// Where its digest stands in each entry.
-    index: usize,
     pub(super) algorithm: Algorithm,
     /// The tag that BSD lines are written with.
     pub(super) tag: String,
@@ -119,7 +117,6 @@ impl Column {
             return Err(WriterError::TooShort(algorithm));
         }
         Ok(Self {
-            index,
             algorithm,
             tag: algorithm.tag(),
         })
@@ -127,14 +124,16 @@ impl Column {
 
     /// This algorithm's digest.
     pub(super) fn digest_of<'a>(&self, entry: &'a Entry<'_>) -> Result<&'a Digest, EntryError> {
-        entry
-            .digests
-            .get(self.index)
-            .filter(|digest| digest.algorithm() == self.algorithm)
-            .ok_or_else(|| EntryError::NoDigest {
-                name: entry.name.clone(),
-                algorithm: self.algorithm,
-            })
+        self.digest_in(entry).ok_or_else(|| EntryError::NoDigest {
+            name: entry.name.clone(),
+            algorithm: self.algorithm,
+        })
+    }
+
+    /// This algorithm's digest, if the entry has one.
+    pub(super) fn digest_in<'a>(&self, entry: &'a Entry<'_>) -> Option<&'a Digest> {
+        let mut digests = entry.digests.iter();
+        digests.find(|digest| digest.algorithm() == self.algorithm)
     }
 }
 

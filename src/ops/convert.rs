@@ -77,14 +77,26 @@ impl Display for Loss {
                 reason,
                 entries,
             } => {
-                write!(f, "the {algorithm} digests of {entries} entries ({reason})")
+                write!(
+                    f,
+                    "the {algorithm} digests of {} ({reason})",
+                    counted(*entries)
+                )
             }
             Self::Entry(error) => write!(f, "{error}"),
+            Self::Lines(1) => f.write_str("1 line that cannot be used"),
             Self::Lines(count) => write!(f, "{count} lines that cannot be used"),
-            Self::NotFiles(count) => write!(f, "{count} entries of folders, links and devices"),
-            Self::Sizes(count) => write!(f, "the sizes of {count} entries"),
-            Self::Times(count) => write!(f, "the modification times of {count} entries"),
+            Self::NotFiles(count) => write!(f, "{} of folders, links and devices", counted(*count)),
+            Self::Sizes(count) => write!(f, "the sizes of {}", counted(*count)),
+            Self::Times(count) => write!(f, "the modification times of {}", counted(*count)),
         }
+    }
+}
+
+fn counted(entries: u64) -> String {
+    match entries {
+        1 => "1 entry".to_owned(),
+        many => format!("{many} entries"),
     }
 }
 
@@ -258,7 +270,7 @@ impl Inventory {
     /// There is nothing to write, or the target could not be written.
     pub fn write(&self, target: &Target, out: &mut dyn Write) -> Result<Converted, ConvertError> {
         let mut losses = Vec::new();
-        let algorithms = self.common_algorithms(&mut losses);
+        let algorithms = self.algorithms(target.format, &mut losses);
         let (mut writer, algorithms) = writer(target, algorithms, self.hashed(), &mut losses)?;
         let mut entries = 0;
         for item in &self.items {
@@ -299,8 +311,9 @@ impl Inventory {
             .count() as u64
     }
 
-    /// The algorithms that every entry has a digest of, in the order of the first.
-    fn common_algorithms(&self, losses: &mut Vec<Loss>) -> Vec<Algorithm> {
+    /// The algorithms that the format can hold digests of, in the order in which they are met: those
+    /// that every entry has, unless entries may differ.
+    fn algorithms(&self, format: Format, losses: &mut Vec<Loss>) -> Vec<Algorithm> {
         let mut counts: Vec<(Algorithm, u64)> = Vec::new();
         let mut unsupported: BTreeMap<&str, u64> = BTreeMap::new();
         for item in &self.items {
@@ -325,8 +338,9 @@ impl Inventory {
             });
         }
         let hashed = self.hashed();
-        let (common, partial): (Vec<_>, Vec<_>) =
-            counts.into_iter().partition(|(_, count)| *count == hashed);
+        let (common, partial): (Vec<_>, Vec<_>) = counts
+            .into_iter()
+            .partition(|(_, count)| *count == hashed || format.entries_may_differ());
         for (algorithm, entries) in partial {
             losses.push(Loss::Digests {
                 algorithm: algorithm.to_string(),

@@ -218,3 +218,21 @@ fn a_gap_stays_a_gap() {
         .stdout(&list)
         .check();
 }
+
+#[test]
+fn entries_with_different_algorithms_are_carried_where_every_line_says_its_own() {
+    let tree = Tree::new();
+    let (md5, sha256) = (crate::harness::MD5_OF_ABC, crate::harness::SHA256_OF_ABC);
+    let list = format!("SHA256 (a) = {sha256}\nMD5 (b) = {md5}\n");
+    tree.file("L", &list);
+    tree.cmd(["convert", "-q", "L", "-f", "bsd"])
+        .run()
+        .code(0)
+        .stdout(&list)
+        .check();
+    tree.cmd(["convert", "-q", "L", "-f", "jsonl"])
+        .run()
+        .code(2)
+        .stderr_has("not carried over: the sha256 digests of 1 entry (not every entry has one)")
+        .check();
+}
