@@ -92,6 +92,17 @@ pub enum Note {
         "--io direct: the file system refused it for {0} file(s), which were read through the page cache"
     )]
     DirectRefused(u64),
+    /// A manifest that records its base as an absolute path: wherever it is copied, it is the same
+    /// folder that is verified.
+    #[error(
+        "{manifest}: records {base} as its base, and not the folder that it is in; -C names another"
+    )]
+    RecordedElsewhere {
+        /// The manifest.
+        manifest: RelPath,
+        /// The folder.
+        base: RelPath,
+    },
     /// The names of a list lead nowhere from its own folder, and somewhere from the current one.
     #[error(
         "{manifest}: no listed file is in its own folder; the current folder was taken (-C names another)"
@@ -260,6 +271,8 @@ pub enum Verdict {
         /// Bytes read.
         size: u64,
     },
+    /// A folder, link or device is there as recorded; nothing was read.
+    Present,
     /// A digest or the size differs, or what the name leads to is something else.
     Changed {
         /// Everything that differs; never empty.
@@ -364,6 +377,9 @@ pub enum Unverified {
     /// The manifest gives a digest that this program does not compute.
     #[error("a {0} digest cannot be computed; -a names one of the others")]
     UnsupportedAlgorithm(Box<str>),
+    /// The manifest gives the digest of something that is no file.
+    #[error("a digest of something that is listed as a folder, link or device")]
+    DigestOfNoFile,
     /// The manifest gives no digest, or none that may be used.
     #[error("no digest to compare with")]
     NoDigest,
@@ -388,7 +404,7 @@ impl Verdict {
     /// The word for reports and counts.
     pub fn word(&self) -> OutcomeWord {
         match self {
-            Self::Ok { .. } => OutcomeWord::Ok,
+            Self::Ok { .. } | Self::Present => OutcomeWord::Ok,
             Self::Changed { .. } => OutcomeWord::Changed,
             Self::Corrupt { .. } => OutcomeWord::Corrupt,
             Self::Missing => OutcomeWord::Missing,

@@ -89,7 +89,7 @@ pub(super) struct HashArgs {
     /// Make DIR a BagIt bag, in place; with -o, make the bag as a copy in a new folder [default
     /// algorithm: sha512]
     #[arg(long, value_name = "DIR", conflicts_with_all = [
-        "paths", "format", "zero", "base64", "force", "base", "follow", "one_file_system", "include",
+        "mhl", "paths", "format", "zero", "base64", "force", "base", "follow", "one_file_system", "include",
         "exclude", "exclude_from", "max_depth", "files_from",
     ])]
     pub(super) bag: Option<PathBuf>,

@@ -35,7 +35,8 @@ pub(super) fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     let mut text = Vec::new();
     let converted = inventory.write(&target, &mut text).map_err(failed)?;
     let grave = converted.losses.iter().any(Loss::is_grave);
-    let refused = grave && !args.lossy;
+    // A seal that does not hold must not be followed by one that does.
+    let refused = told.ruined || (grave && !args.lossy);
     if !refused {
         output.append(|buffer| buffer.write_all(&text))?;
         let path = output.path().to_owned();
@@ -43,7 +44,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
             .publish()
             .map_err(|reason| Failure::output(&path, reason))?;
     }
-    tell(args, &converted, &target, refused).map_err(Error::Output)?;
+    tell(args, &converted, &target, refused, told.ruined).map_err(Error::Output)?;
     Ok(if refused || told.spoiled {
         ExitCode::Incomplete
     } else {
@@ -118,12 +119,19 @@ fn tell(
     converted: &Converted,
     target: &Target,
     refused: bool,
+    ruined: bool,
 ) -> io::Result<()> {
     let mut stderr = io::stderr().lock();
     for loss in &converted.losses {
         if loss.is_grave() || !args.quiet {
             writeln!(stderr, "{}", OneLine(format!("not carried over: {loss}")))?;
         }
+    }
+    if ruined {
+        return writeln!(
+            stderr,
+            "multisum: nothing was written, since the manifest is damaged as a whole"
+        );
     }
     if refused {
         return writeln!(
@@ -139,9 +147,18 @@ fn tell(
             .map(ToString::to_string)
             .collect();
         let Converted { entries, .. } = converted;
+        let base = target.header.base.as_ref();
+        let base = base.filter(|base| args.output.is_some() && base.as_bytes() != b".");
+        if let Some(base) = base.filter(|_| target.format != Format::Jsonl) {
+            writeln!(
+                stderr,
+                "names are relative to {base}; verify with -C from there"
+            )?;
+        }
         writeln!(
             stderr,
-            "converted {entries} entries to {}; {}",
+            "converted {entries} {} to {}; {}",
+            if *entries == 1 { "entry" } else { "entries" },
             target.format,
             names.join(", ")
         )?;
@@ -153,6 +170,8 @@ fn tell(
 #[derive(Debug, Default)]
 struct Told {
     spoiled: bool,
+    /// The manifest is damaged as a whole.
+    ruined: bool,
 }
 
 impl Sink for Told {
@@ -165,6 +184,7 @@ impl Sink for Told {
                 reason,
             } => {
                 self.spoiled = true;
+                self.ruined |= reason.spoils_the_manifest();
                 writeln!(
                     stderr,
                     "{}",

@@ -10,6 +10,7 @@ use crate::algorithm::{Algorithm, TABLE};
 use crate::engine::{Cancel, Totals};
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Sink, Verdict};
+use crate::manifest::bagit::algorithm_word;
 use crate::manifest::{Entry, Format, GapKind, Header, Writer, WriterOptions, output_hint};
 use crate::ops;
 use crate::report::{
@@ -179,6 +180,7 @@ fn plan_outputs(args: &HashArgs) -> Result<(Vec<Algorithm>, Vec<OutputPlan>), Fa
         .map(|path| plan_output(args, path, &algorithms));
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
     each_written_once(&plans)?;
+    no_input_is_written(args, &plans)?;
     let written = |place| plans.iter().any(|plan| plan.algorithms.contains(&place));
     match (0..algorithms.len()).find(|&place| !written(place)) {
         Some(place) => Err(Failure::NoOutputFor(algorithms[place])),
@@ -194,6 +196,19 @@ fn each_written_once(plans: &[OutputPlan]) -> Result<(), Failure> {
         Some(plan) => Err(Failure::SameOutput(
             plan.path.clone().unwrap_or_else(|| PathBuf::from("-")),
         )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses an output that is also named to be hashed: it would be replaced, and nobody means that.
+fn no_input_is_written(args: &HashArgs, plans: &[OutputPlan]) -> Result<(), Failure> {
+    let named = |output: &Path| args.paths.iter().any(|path| whole_path(path) == output);
+    let outputs = plans.iter().filter_map(|plan| plan.path.as_deref());
+    match outputs
+        .into_iter()
+        .find(|path| path.is_file() && named(&whole_path(path)))
+    {
+        Some(path) => Err(Failure::OutputIsInput(path.to_owned())),
         None => Ok(()),
     }
 }
@@ -226,6 +241,9 @@ fn plan_output(
     } else {
         vec![the_one_algorithm(format, path, hint.algorithm, algorithms)?]
     };
+    if format == Format::Bagit && hint.format != Some(Format::Bagit) {
+        refuse_bag_manifest(path, algorithms[carried[0]])?;
+    }
     Ok(OutputPlan {
         path: path.map(Path::to_owned),
         format,
@@ -233,6 +251,18 @@ fn plan_output(
         base64: args.base64,
         algorithms: carried,
     })
+}
+
+/// Under another name it would be read as a list of another format, whose names are not escaped.
+fn refuse_bag_manifest(path: Option<&Path>, algorithm: Algorithm) -> Result<(), Failure> {
+    match (path, algorithm_word(algorithm)) {
+        (Some(path), Some(word)) => Err(Failure::NoBagManifest {
+            path: path.to_owned(),
+            word,
+        }),
+        // Standard output has no name, and without a word the writer refuses.
+        _ => Ok(()),
+    }
 }
 
 fn the_one_algorithm(
@@ -280,6 +310,7 @@ fn open_manifests(
             format: plan.format,
             zero: plan.zero,
             base64: plan.base64,
+            partial: false,
             algorithms: algorithms.to_vec(),
             carried: plan.algorithms.clone(),
             header: header::of_output(header, naming, plan.path.as_deref())?,

@@ -56,6 +56,9 @@ pub(super) fn run(args: &HashArgs, top: &Path, console: &Console) -> Result<Exit
         notes: Vec::new(),
         refused: None,
     };
+    for note in sink.session.notes() {
+        sink.tell(&Event::Note(&note)).map_err(Error::Output)?;
+    }
     let found = walk::walk([Input::Path(Root::relative(top))], options);
     let ended = ops::hash(found, &algorithms, &engine, &mut sink);
     if let Some(refused) = sink.refused.take() {
@@ -95,6 +98,12 @@ fn write(document: &Document) -> Result<(), Failure> {
     output.publish().map_err(failed)
 }
 
+/// Removes what a run left that was stopped: beside a newer chain it would count as added behind its back.
+fn remove(leftover: &Path) -> Result<(), Failure> {
+    let failed = |error| FileError::new(Operation::Write, leftover, error);
+    Ok(fs::remove_file(leftover).map_err(failed)?)
+}
+
 /// Passes files on to the session, and everything to the report.
 struct SessionSink {
     session: MhlSession,
@@ -122,14 +131,17 @@ impl SessionSink {
     ) -> Result<ExitCode, Failure> {
         let unread = [OutcomeWord::Unreadable, OutcomeWord::Unstable];
         let whole = unread.iter().all(|word| self.counts.of(*word) == 0);
-        if whole && self.counts.hashed() + self.counts.of(OutcomeWord::Changed) > 0 {
+        let taken = self.counts.hashed()
+            + self.counts.of(OutcomeWord::Changed)
+            + self.counts.of(OutcomeWord::Unverified);
+        if whole && taken > 0 {
             self.publish(created)?;
         } else {
             let note = Note::NoGeneration;
             self.tell(&Event::Note(&note)).map_err(Error::Output)?;
         }
         let code = ExitCode::from(self.counts.severity(Command::Hash, MalformedLines::Fail));
-        let code = if whole && self.counts.hashed() + self.counts.of(OutcomeWord::Changed) == 0 {
+        let code = if whole && taken == 0 {
             ExitCode::Incomplete
         } else {
             code
@@ -146,6 +158,7 @@ impl SessionSink {
         let NewGenerations {
             missing,
             renamed,
+            leftovers,
             documents,
         } = self.session.finish(created, &host())?;
         for name in &missing {
@@ -160,6 +173,7 @@ impl SessionSink {
             };
             self.tell(&Event::Note(&note)).map_err(Error::Output)?;
         }
+        leftovers.iter().try_for_each(|path| remove(path))?;
         documents.iter().try_for_each(write)
     }
 }

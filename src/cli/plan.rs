@@ -52,6 +52,14 @@ pub(super) enum Failure {
         Quoted::path(.path)
     )]
     SeveralInOne { format: Format, path: PathBuf },
+    #[error("{}: named both to be hashed and to be written", Quoted::path(.0))]
+    OutputIsInput(PathBuf),
+    #[error(
+        "{}: a manifest of a bag is known by its name, manifest-{word}.txt or \
+         tagmanifest-{word}.txt",
+        Quoted::path(.path)
+    )]
+    NoBagManifest { path: PathBuf, word: String },
     #[error("{}: named by more than one -o", Quoted::path(.0))]
     SameOutput(PathBuf),
     #[error(

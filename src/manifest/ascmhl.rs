@@ -24,6 +24,15 @@ pub const ALGORITHMS: [Algorithm; 6] = [
     Algorithm::Xxh64,
 ];
 
+/// What a generation consists of.
+const SECTIONS: [&str; 5] = [
+    "creatorinfo",
+    "processinfo",
+    "hashes",
+    "metadata",
+    "references",
+];
+
 /// The namespace of a generation's elements.
 pub(super) const NAMESPACE: &str = "urn:ASC:MHL:v2.0";
 
@@ -36,21 +45,25 @@ pub enum Action {
     Verified,
     /// The file was not as recorded before; the hash proves nothing.
     Failed,
+    /// Nothing is said: what was recorded before could not be compared.
+    Unstated,
 }
 
 impl Action {
-    fn word(self) -> &'static str {
+    fn word(self) -> Option<&'static str> {
         match self {
-            Self::Original => "original",
-            Self::Verified => "verified",
-            Self::Failed => "failed",
+            Self::Original => Some("original"),
+            Self::Verified => Some("verified"),
+            Self::Failed => Some("failed"),
+            Self::Unstated => None,
         }
     }
 
     /// The schema lets it be left out.
     fn read(word: Option<&str>) -> Result<Self, Malformed> {
         match word {
-            None | Some("original") => Ok(Self::Original),
+            None => Ok(Self::Unstated),
+            Some("original") => Ok(Self::Original),
             Some("verified") => Ok(Self::Verified),
             Some("failed") => Ok(Self::Failed),
             Some(other) => Err(bad("action", other.as_bytes())),
@@ -180,7 +193,19 @@ impl<'r> MhlReader<'r> {
         if self.xml.depth() == 3 {
             self.entry = Entry::default();
         }
-        None
+        self.unknown().map(MhlItem::Malformed)
+    }
+
+    /// What stands where only known elements may, since another could be an entry spelt otherwise.
+    fn unknown(&self) -> Option<Malformed> {
+        let known: &[&str] = match (self.xml.depth(), self.xml.name_at(2)) {
+            (2, _) => &SECTIONS,
+            (3, "hashes") => &["hash", "directoryhash"],
+            (3, "references") => &["hashlistreference"],
+            _ => return None,
+        };
+        let name = self.xml.name();
+        (!known.contains(&name)).then(|| bad("element", name.as_bytes()))
     }
 
     fn end(&mut self) -> Option<MhlItem> {
@@ -228,19 +253,21 @@ impl<'r> MhlReader<'r> {
                     return Err(Malformed::Rule("two paths in one entry".to_owned()));
                 }
             }
-            (_, "previousPath") => self.entry.previous = Some(path(self.xml.text())?),
+            (_, "previousPath") => {
+                let path = path(self.xml.text())?;
+                only(&mut self.entry.previous, "previousPath", path)?;
+            }
             ("hashlistreference", "c4") => {
                 let text = self.xml.text().unwrap_or_default().trim_ascii();
-                let c4 = Digest::parse(Algorithm::C4, text);
-                self.entry.c4 = Some(c4.ok_or_else(|| bad("c4", text))?);
+                let c4 = Digest::parse(Algorithm::C4, text).ok_or_else(|| bad("c4", text))?;
+                only(&mut self.entry.c4, "c4", c4)?;
             }
             ("hash", word) => {
                 let action = Action::read(self.xml.attribute("action"))?;
                 let text = self.xml.text().unwrap_or_default().trim_ascii();
-                let digest = self.algorithms.named(word, text)?;
-                self.entry
-                    .digests
-                    .extend(digest.map(|digest| (digest, action)));
+                if let Some(digest) = self.algorithms.named(word, text)? {
+                    self.entry.add(digest, action)?;
+                }
             }
             _ => {}
         }
@@ -249,11 +276,25 @@ impl<'r> MhlReader<'r> {
 }
 
 impl Entry {
+    /// Adds a hash, once if it stands there twice.
+    fn add(&mut self, digest: ClaimedDigest, action: Action) -> Result<(), Malformed> {
+        let same = |(known, _): &&(ClaimedDigest, Action)| match (known, &digest) {
+            (ClaimedDigest::Known(a), ClaimedDigest::Known(b)) => a.algorithm() == b.algorithm(),
+            (known, digest) => known == digest,
+        };
+        match self.digests.iter().find(same) {
+            Some(known) if *known == (digest.clone(), action) => {}
+            Some(_) => return Err(Malformed::Rule("two hashes by one algorithm".to_owned())),
+            None => self.digests.push((digest, action)),
+        }
+        Ok(())
+    }
+
     fn finish(self, element: &str) -> Option<MhlItem> {
-        if let Some(reason) = self.problem {
+        let known = matches!(element, "hash" | "directoryhash" | "hashlistreference");
+        if let Some(reason) = self.problem.filter(|_| known) {
             return Some(MhlItem::Malformed(reason));
         }
-        let known = matches!(element, "hash" | "directoryhash" | "hashlistreference");
         let name = match self.name {
             Some(name) => name,
             None if known => return Some(MhlItem::Malformed(Malformed::NoField("path"))),
@@ -274,6 +315,18 @@ impl Entry {
             ("hashlistreference", None) => Some(MhlItem::Malformed(Malformed::NoField("c4"))),
             _ => None,
         }
+    }
+}
+
+/// Takes the value of a field that an entry has once.
+pub(super) fn only<T>(
+    place: &mut Option<T>,
+    field: &'static str,
+    value: T,
+) -> Result<(), Malformed> {
+    match place.replace(value) {
+        Some(_) => Err(Malformed::Rule(format!("more than one {field}"))),
+        None => Ok(()),
     }
 }
 
@@ -336,12 +389,14 @@ pub fn read_chain(input: impl Read) -> io::Result<Vec<(u64, Result<ChainLink, Ma
             Ok(Node::Start) if xml.depth() == 2 => {
                 link = Link::default();
                 link.sequence = xml.attribute("sequencenr").map(str::to_owned);
+                if xml.name() != "hashlist" {
+                    links.push((xml.start_line(), Err(bad("element", xml.name().as_bytes()))));
+                }
             }
-            Ok(Node::End) if xml.depth() == 3 && xml.name() == "path" => {
-                link.path = Some(path(xml.text()));
-            }
-            Ok(Node::End) if xml.depth() == 3 && xml.name() == "c4" => {
-                link.c4 = Some(xml.text().unwrap_or_default().trim_ascii().to_vec());
+            Ok(Node::End) if xml.depth() == 3 => {
+                if let Err(reason) = link.field(&xml) {
+                    link.problem.get_or_insert(reason);
+                }
             }
             Ok(Node::End) if xml.depth() == 2 && xml.name() == "hashlist" => {
                 links.push((xml.start_line(), std::mem::take(&mut link).finish()));
@@ -359,17 +414,32 @@ pub fn read_chain(input: impl Read) -> io::Result<Vec<(u64, Result<ChainLink, Ma
 #[derive(Debug, Default)]
 struct Link {
     sequence: Option<String>,
-    path: Option<Result<RelPath, Malformed>>,
+    path: Option<RelPath>,
     c4: Option<Vec<u8>>,
+    problem: Option<Malformed>,
 }
 
 impl Link {
+    fn field(&mut self, xml: &XmlReader<'_>) -> Result<(), Malformed> {
+        match xml.name() {
+            "path" => only(&mut self.path, "path", path(xml.text())?),
+            "c4" => {
+                let text = xml.text().unwrap_or_default().trim_ascii();
+                only(&mut self.c4, "c4", text.to_vec())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn finish(self) -> Result<ChainLink, Malformed> {
+        if let Some(reason) = self.problem {
+            return Err(reason);
+        }
         let sequence = self.sequence.ok_or(Malformed::NoField("sequencenr"))?;
         let c4 = self.c4.ok_or(Malformed::NoField("c4"))?;
         Ok(ChainLink {
             sequence: number("sequencenr", &sequence)?,
-            path: self.path.ok_or(Malformed::NoField("path"))??,
+            path: self.path.ok_or(Malformed::NoField("path"))?,
             c4: Digest::parse(Algorithm::C4, &c4).ok_or_else(|| bad("c4", &c4))?,
         })
     }
@@ -508,10 +578,12 @@ impl NewItem {
             } => {
                 push_path(name, Some(*size), *modified, out)?;
                 for (digest, action) in sorted(digests, |(digest, _)| digest.algorithm()) {
-                    let (algorithm, word) = (digest.algorithm(), action.word());
+                    let (algorithm, date) = (digest.algorithm(), date.to_seconds());
+                    let word = action.word();
+                    let action =
+                        word.map_or_else(String::new, |word| format!(" action=\"{word}\""));
                     let line = format!(
-                        "      <{algorithm} action=\"{word}\" hashdate=\"{}\">{digest}</{algorithm}>\n",
-                        date.to_seconds()
+                        "      <{algorithm}{action} hashdate=\"{date}\">{digest}</{algorithm}>\n"
                     );
                     out.extend_from_slice(line.as_bytes());
                 }

@@ -81,6 +81,8 @@ struct Encoder {
     columns: Vec<Column>,
     terminator: Terminator,
     base64: bool,
+    /// Every line says what it is of, so entries may differ in what they have.
+    partial: bool,
 }
 
 /// The encoder of the tagged format.
@@ -89,20 +91,18 @@ pub(super) fn encoder(setup: Setup) -> Box<dyn encoder::Encoder> {
         columns: setup.columns,
         terminator: setup.terminator,
         base64: setup.base64,
+        partial: setup.partial,
     })
 }
 
 impl encoder::Encoder for Encoder {
     fn entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Result<(), EntryError> {
         let escaping = self.terminator == Terminator::Line;
-        // Every line says what it is of, so entries may differ in what they have.
-        let lines = self
-            .columns
-            .iter()
-            .filter_map(|column| Some((column, column.digest_in(entry)?)));
-        let before = out.len();
-        for (column, digest) in lines {
-            let digits = encoder::spell(digest, self.base64);
+        for column in &self.columns {
+            if self.partial && column.digest_in(entry).is_none() {
+                continue;
+            }
+            let digits = encoder::spell(column.digest_of(entry)?, self.base64);
             write_into(
                 &column.tag,
                 digits.as_bytes(),
@@ -112,10 +112,7 @@ impl encoder::Encoder for Encoder {
             );
             out.push(self.terminator.byte());
         }
-        match self.columns.first() {
-            Some(column) if out.len() == before => column.digest_of(entry).map(drop),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     fn gap(&mut self, name: &RelPath, kind: GapKind, out: &mut Vec<u8>) -> Result<(), EntryError> {

@@ -30,7 +30,14 @@ const BETWEEN: &[&str] = &[
 
 const FILE: &[u8] = b"file ";
 
-const CLOSING: &[u8] = b"CertUtil: ";
+/// What begins what certutil says of itself.
+const OWN: &[u8] = b"CertUtil: ";
+
+/// What begins its last line on a file, which goes on in the language of the system.
+const CLOSING: &[u8] = b"CertUtil: -hashfile";
+
+/// So many hexadecimal digits together may be a digest, which no closing line holds.
+const SHORTEST_DIGEST: usize = 32;
 
 pub(super) fn begins(sample: Sample<'_>) -> bool {
     let mut lines = sample.bytes.split(|&byte| byte == b'\n');
@@ -91,10 +98,22 @@ fn after_two_words(text: &[u8]) -> Option<&[u8]> {
     Some(rest)
 }
 
+/// Whether a line closes the lines of a file, and says nothing else.
+fn is_closing(line: &[u8]) -> bool {
+    let Some(said) = line.strip_prefix(CLOSING) else {
+        return false;
+    };
+    let mut words = said.split(|byte| !byte.is_ascii_hexdigit());
+    matches!(said, [b' ' | b'-', ..])
+        && !trim_blanks(said).ends_with(b":")
+        && !words.any(|word| word.len() >= SHORTEST_DIGEST)
+}
+
 pub(super) fn grammar(context: &Context) -> Box<dyn Grammar> {
     Box::new(Parser {
         algorithms: context.algorithms,
         open: None,
+        failed: false,
     })
 }
 
@@ -103,6 +122,8 @@ struct Parser {
     algorithms: AlgorithmEvidence,
     /// A heading whose digest is still to come.
     open: Option<(u64, Algorithm, Vec<u8>)>,
+    /// Whether the last line says that certutil failed; the next one may say why.
+    failed: bool,
 }
 
 impl Parser {
@@ -125,13 +146,16 @@ impl Grammar for Parser {
         if text.iter().all(u8::is_ascii_whitespace) {
             return;
         }
+        let is_reason = std::mem::take(&mut self.failed) && text.starts_with(OWN);
         if let Some((line, algorithm, between)) = self.open.take() {
             records.push_claim(line, self.claim(algorithm, &between, text));
         } else if let Some((algorithm, between)) = heading(text) {
             self.open = Some((number, algorithm, between.to_vec()));
-        } else if !text.starts_with(CLOSING) {
+        } else if is_reason {
+        } else if !is_closing(text) {
             records.push(number, Content::Malformed(Malformed::NoShape));
         } else if text.windows(3).any(|three| three == b"0x8") {
+            self.failed = true;
             let reason = Malformed::Rule("certutil failed on a file".to_owned());
             records.push(number, Content::Malformed(reason));
         }
@@ -214,6 +238,35 @@ mod tests {
             format!("6!{wrong}"),
             "8!certutil failed on a file".to_owned(),
             "9!no digest".to_owned(),
+        ];
+        assert_eq!(shown(&text, None), expected);
+    }
+
+    #[test]
+    fn a_line_that_only_begins_like_the_closing_one_is_not_passed_over() {
+        let no_shape = "3!not a checksum line";
+        for line in [
+            "CertUtil: MD5 hash of b:".to_owned(),
+            format!("CertUtil: {MD5}"),
+            format!("CertUtil: -hashfile {MD5}"),
+            "CertUtil: -hashfile MD5 hash of b:".to_owned(),
+            "CertUtil: -hashfiles b".to_owned(),
+        ] {
+            let text = format!("MD5 hash of a:\n{MD5}\n{line}\n");
+            assert_eq!(shown(&text, None), ["1:a", no_shape], "{line}");
+        }
+    }
+
+    #[test]
+    fn a_failure_is_named_once_with_its_reason() {
+        let text = format!(
+            "MD5 hash of a:\n{MD5}\nCertUtil: -hashfile command FAILED: 0x80070002 (WIN32: 2)\n\
+             CertUtil: The system cannot find the file specified.\nCertUtil: more\n"
+        );
+        let expected = [
+            "1:a",
+            "3!certutil failed on a file",
+            "5!not a checksum line",
         ];
         assert_eq!(shown(&text, None), expected);
     }

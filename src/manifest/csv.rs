@@ -357,34 +357,52 @@ fn own_row(
     }
     let mut claim = Claim::bare(RelPath::default());
     let mut gaps = Vec::new();
+    let mut empty = Vec::new();
+    let mut has_digest = false;
     for (field, value) in fields.iter().zip(row) {
         match field {
             Field::Path => claim.name = name_of_bytes(value.to_vec())?,
+            Field::Digest(word) => match gap_kind(value) {
+                Some(kind) => gaps.push(kind),
+                None if value.is_empty() => empty.push(word),
+                None => {
+                    has_digest = true;
+                    add(&mut claim, word, value, algorithms)?;
+                }
+            },
             _ if value.is_empty() => {}
             Field::Size => claim.size = Some(number(value)?),
             Field::Modified => {
                 let modified = std::str::from_utf8(value).ok().and_then(Modified::parse);
                 claim.modified = Some(modified.ok_or_else(|| bad("mtime", value))?);
             }
-            Field::Digest(word) => match gap_kind(value) {
-                Some(kind) => gaps.push(kind),
-                None => {
-                    unknown_digest(word, value)?;
-                    claim.digests.extend(algorithms.named(word, value)?);
-                }
-            },
         }
     }
-    let columns = fields
-        .iter()
-        .filter(|field| matches!(field, Field::Digest(_)));
     match gaps.first() {
-        None => Ok(Content::Claim(claim)),
-        Some(kind) if gaps.len() == columns.count() && gaps.iter().all(|gap| gap == kind) => {
+        None => {
+            for word in empty {
+                add(&mut claim, word, b"", algorithms)?;
+            }
+            Ok(Content::Claim(claim))
+        }
+        Some(kind) if !has_digest && gaps.iter().all(|gap| gap == kind) => {
             let (name, kind) = (claim.name, *kind);
             Ok(Content::Gap { name, kind })
         }
         Some(_) => Err(Malformed::Rule("an error and a digest in one row".into())),
+    }
+}
+
+fn add(
+    claim: &mut Claim,
+    word: &str,
+    digits: &[u8],
+    algorithms: &AlgorithmEvidence,
+) -> Result<(), Malformed> {
+    unknown_digest(word, digits)?;
+    match algorithms.named(word, digits)? {
+        Some(digest) => claim.add_digest(digest),
+        None => Ok(()),
     }
 }
 
@@ -412,7 +430,7 @@ fn cfv_row(row: &ByteRecord, algorithms: &AlgorithmEvidence) -> Result<Claim, Ma
     let mut claim = Claim::bare(name_of_bytes(name)?);
     claim.size = Some(number(field(1))?);
     if row.len() > 3 {
-        claim.digests.extend(algorithms.named("crc32", field(2))?);
+        add(&mut claim, "crc32", field(2), algorithms)?;
     }
     Ok(claim.maybe_from_windows())
 }
@@ -531,15 +549,43 @@ mod tests {
                 "\"a,1,,01010101",
                 "2!not valid CSV: a quoted field has no end",
             ),
-            ("a,,,", "2:a"),
+            (
+                "a,,,",
+                "2!not a crc32 digest, which has 8 hexadecimal digits",
+            ),
         ] {
             let text = format!("path,size,mtime,crc32\n{row}\n");
             assert_eq!(shown(&text, None), [message], "{row}");
         }
         let unknown = shown("path,size,remark\na,1,hello\n", None);
         assert_eq!(unknown, ["2!unknown field \"remark\""]);
+        let unknown = shown("path,size,remark\na,1,\n", None);
+        assert_eq!(unknown, ["2!unknown field \"remark\""]);
         let twice = shown("path,crc32,path\na,01010101,b\n", None);
         assert_eq!(twice, ["1!bad heading: 'path'"]);
+    }
+
+    #[test]
+    fn a_row_without_one_of_its_digests_is_a_gap_or_refused() {
+        let row = |row: &str| shown(&format!("path,crc32,xxh32\na,{row}\n"), None);
+        assert_eq!(row("unreadable,"), ["2 gap a"]);
+        let empty = "2!not a xxh32 digest, which has 8 hexadecimal digits";
+        assert_eq!(row("01010101,"), [empty]);
+        let both = "2!an error and a digest in one row";
+        assert_eq!(row("01010101,unreadable"), [both]);
+        assert_eq!(row("unstable,unreadable"), [both]);
+    }
+
+    #[test]
+    fn two_columns_of_one_algorithm_count_once_and_must_agree() {
+        let row = |two: &str| {
+            let text = format!("path,crc32,CRC-32\na,01010101,{two}\n");
+            contents(text.as_bytes(), None)
+        };
+        assert!(
+            matches!(&row("01010101")[..], [Content::Claim(claim)] if claim.digests.len() == 1)
+        );
+        assert!(matches!(&row("01010102")[..], [Content::Malformed(_)]));
     }
 
     #[test]

@@ -5,6 +5,22 @@ use super::detect::Sample;
 use super::json_text::{At, JsonDecoder, Object, Outline, Roots, Shape, Value, bad, name};
 use super::{Claim, Content, Malformed};
 
+/// Components that are no files, whose digests are those of something else.
+const NO_FILES: [&str; 12] = [
+    "application",
+    "framework",
+    "library",
+    "container",
+    "platform",
+    "operating-system",
+    "device",
+    "device-driver",
+    "firmware",
+    "machine-learning-model",
+    "data",
+    "cryptographic-asset",
+];
+
 /// The key that names the format may stand at the end, far from the beginning.
 pub(super) fn begins(sample: Sample<'_>) -> bool {
     let mark: &[u8] = b"\"bom-ref\"";
@@ -31,8 +47,10 @@ impl Components {
         let Some(component) = value.as_object() else {
             return records.push(line, Content::Malformed(bad("component", value)));
         };
-        if component.get("type").and_then(Value::as_text) == Some("file") {
-            records.push_claim(line, self.claim(component));
+        match is_file(component) {
+            Ok(true) => records.push_claim(line, self.claim(component)),
+            Ok(false) => {}
+            Err(reason) => records.push(line, Content::Malformed(reason)),
         }
         match component.get("components") {
             None | Some(Value::Null) => {}
@@ -49,13 +67,27 @@ impl Components {
         let mut claim = Claim::bare(name(component.needed_text("name")?)?);
         for hash in component.objects("hashes")? {
             let digits = hash.needed_text("content")?.as_bytes();
-            let digest = self
-                .context
-                .algorithms
-                .named(hash.needed_text("alg")?, digits)?;
-            claim.digests.extend(digest);
+            let word = hash.needed_text("alg")?;
+            if let Some(digest) = self.context.algorithms.named(word, digits)? {
+                claim.add_digest(digest)?;
+            }
         }
         Ok(claim)
+    }
+}
+
+/// Whether a component is a file. One that has digests must say what it is.
+fn is_file(component: &Object<'_>) -> Result<bool, Malformed> {
+    let kind = component.get("type");
+    match kind.and_then(Value::as_text) {
+        Some(word) if word.eq_ignore_ascii_case("file") => return Ok(true),
+        Some(word) if NO_FILES.contains(&word) => return Ok(false),
+        _ => {}
+    }
+    match (component.get("hashes"), kind) {
+        (None | Some(Value::Null), _) => Ok(false),
+        (Some(_), None) => Err(Malformed::NoField("type")),
+        (Some(_), Some(kind)) => Err(bad("type", kind)),
     }
 }
 
@@ -68,6 +100,9 @@ impl Shape for Components {
                 if let Some(component) = described {
                     self.take(line, component, records);
                 }
+            }
+            At::Member("components") if value != Value::Null => {
+                records.push(line, Content::Malformed(bad("components", &value)));
             }
             _ => {}
         }
@@ -109,6 +144,41 @@ mod tests {
             panic!();
         };
         assert_eq!(claim.digests.len(), 2);
+    }
+
+    #[test]
+    fn components_with_digests_that_may_be_files_are_not_passed_over() {
+        let text = r#"{"bomFormat":"CycloneDX","components":[
+{"type":"File","name":"a","hashes":[{"alg":"SHA-1","content":"S!"}]},
+{"name":"b","hashes":[{"alg":"SHA-1","content":"S!"}]},
+{"type":["file"],"name":"c","hashes":[{"alg":"SHA-1","content":"S!"}]},
+{"type":"fil","name":"d","hashes":[{"alg":"SHA-1","content":"S!"}]},
+{"type":"firmware","name":"e","hashes":[{"alg":"SHA-1","content":"S!"}]},
+{"name":"f"}]}"#;
+        let expected = [
+            "2:a",
+            "3!no type",
+            "4!bad type: '[...]'",
+            "5!bad type: 'fil'",
+        ];
+        assert_eq!(shown(&text.replace("S!", SHA1), None), expected);
+        let single = r#"{"bomFormat":"CycloneDX","components":{"type":"file","name":"a"}}"#;
+        assert_eq!(shown(single, None), ["1!bad components: '{...}'"]);
+    }
+
+    #[test]
+    fn a_digest_that_stands_twice_counts_once_and_must_agree() {
+        let twice = |two: &str| {
+            let text = r#"{"bomFormat":"CycloneDX","components":[{"type":"file","name":"a","hashes":[
+                {"alg":"SHA-1","content":"1!"},{"alg":"sha1","content":"2!"}]}]}"#;
+            let text = text.replace("1!", SHA1).replace("2!", two);
+            contents(text.as_bytes(), None)
+        };
+        assert!(matches!(&twice(SHA1)[..], [Content::Claim(claim)] if claim.digests.len() == 1));
+        assert!(matches!(
+            &twice(&"0".repeat(40))[..],
+            [Content::Malformed(_)]
+        ));
     }
 
     proptest! {

@@ -12,13 +12,17 @@
 //! A file has a row in each section, and each row is a claim of its own. In `Sources` the names of
 //! rows lie in the folder that `Directory:` names. Paths of `Packages` and `Sources` start at the root
 //! of the archive, those of the others at the folder of the list. Rows in front of every field, as in
-//! a piece cut out of a `Release`, are read too. Source: deb822(5); the Debian policy manual, section
-//! 5; the Debian repository format.
+//! a piece cut out of a `Release`, are read too. Rows below a field that is not known here are of an
+//! algorithm with its name. Source: deb822(5); the Debian policy manual, section 5; the Debian
+//! repository format.
+
+use std::collections::HashSet;
 
 use super::decoder::{self, Context, Records};
 use super::detect::Sample;
 use super::evidence::AlgorithmEvidence;
 use super::{Claim, ClaimedDigest, Malformed, Remark};
+use crate::algorithm::Algorithm;
 use crate::relpath::RelPath;
 
 /// Reads stanza by stanza.
@@ -36,8 +40,9 @@ struct Parser {
 enum Section {
     /// No field has begun.
     Outside,
-    /// A field whose values are no files.
-    Other,
+    /// The field of this name, below which no files are looked for. A row there must be of an
+    /// algorithm of that name.
+    Other(String),
     /// Rows of this algorithm; whether section and priority may stand before the name.
     Rows(String, bool),
 }
@@ -49,7 +54,7 @@ struct Stanza {
     filename: Option<Vec<u8>>,
     directory: Option<Vec<u8>>,
     size: Option<Vec<u8>>,
-    digests: Vec<(&'static str, Vec<u8>)>,
+    digests: Vec<(String, Vec<u8>)>,
     rows: Vec<(u64, Result<Row, Malformed>)>,
 }
 
@@ -58,7 +63,8 @@ struct Stanza {
 struct Row {
     name: Vec<u8>,
     size: u64,
-    digest: ClaimedDigest,
+    /// `None` if another algorithm was asked for.
+    digest: Option<ClaimedDigest>,
 }
 
 pub(super) fn grammar(context: &Context) -> Box<dyn decoder::Grammar> {
@@ -84,7 +90,7 @@ pub(super) fn begins(sample: Sample<'_>) -> bool {
             Line::More if fields > 0 => rows = false,
             Line::Field(name, value) => {
                 fields += 1;
-                rows = value.is_empty() && !matches!(section(name), Section::Other);
+                rows = value.is_empty() && !matches!(section(name), Section::Other(_));
                 filename |= name.eq_ignore_ascii_case("Filename") && !value.is_empty();
                 digest |= single_digest(name).is_some() && !value.is_empty();
                 if filename && digest {
@@ -106,6 +112,14 @@ pub(super) fn is_entry(line: &[u8]) -> bool {
     line.starts_with(b" ")
         && matches!(words[..], [digest, size, _] | [digest, size, _, _, _]
             if is_digest(digest) && number(size).is_some())
+}
+
+/// Whether a line below a field of any kind is hardly anything but a row.
+fn looks_like_row(line: &[u8]) -> bool {
+    let is_digest = |word: &[u8]| word.len() >= 32 && word.iter().all(u8::is_ascii_hexdigit);
+    let words: Vec<&[u8]> = words(line).collect();
+    matches!(words[..], [digest, size, _] | [digest, size, _, _, _]
+        if is_digest(digest) && number(size).is_some())
 }
 
 /// The shape of a line.
@@ -156,11 +170,11 @@ fn number(text: &[u8]) -> Option<u64> {
 }
 
 /// The algorithm of a field that has one digest, or rows of them.
-fn single_digest(name: &str) -> Option<&'static str> {
-    ["MD5Sum", "SHA1", "SHA224", "SHA256", "SHA384", "SHA512"]
-        .into_iter()
-        .find(|known| known.eq_ignore_ascii_case(name))
-        .map(|known| if known == "MD5Sum" { "MD5" } else { known })
+fn single_digest(name: &str) -> Option<&str> {
+    if name.eq_ignore_ascii_case("MD5Sum") {
+        return Some("MD5");
+    }
+    name.parse::<Algorithm>().is_ok().then_some(name)
 }
 
 /// What the lines below a field are.
@@ -175,7 +189,7 @@ fn section(name: &str) -> Section {
     if head.eq_ignore_ascii_case("Checksums-") && !algorithm.is_empty() {
         return Section::Rows(algorithm.to_ascii_uppercase(), false);
     }
-    Section::Other
+    Section::Other(name.to_owned())
 }
 
 impl decoder::Grammar for Parser {
@@ -209,7 +223,7 @@ impl decoder::Grammar for Parser {
     fn end(&mut self, number: u64, records: &mut Records) {
         self.end_stanza(records);
         if self.left_out > 0 {
-            let text = format!("{} rows of other algorithms passed over", self.left_out);
+            let text = format!("rows of other algorithms passed over: {}", self.left_out);
             records.remark(number, Remark::Ignored(text));
         }
     }
@@ -228,8 +242,11 @@ impl Parser {
         } else {
             if !value.is_empty() {
                 match single_digest(name) {
-                    Some(algorithm) => self.stanza.digests.push((algorithm, value.to_vec())),
-                    None if self.section != Section::Other => {
+                    Some(algorithm) => {
+                        let digest = (algorithm.to_owned(), value.to_vec());
+                        self.stanza.digests.push(digest);
+                    }
+                    None if matches!(self.section, Section::Rows(..)) => {
                         self.stanza.rows.push((number, Err(Malformed::NoShape)));
                     }
                     None => {}
@@ -244,10 +261,12 @@ impl Parser {
     }
 
     /// The file that a line below a field lists, if it lists one.
-    fn row(&mut self, text: &[u8]) -> Result<Option<Row>, Malformed> {
+    fn row(&self, text: &[u8]) -> Result<Option<Row>, Malformed> {
         let words: Vec<&[u8]> = words(text).collect();
         let (algorithm, long) = match &self.section {
-            Section::Other => return Ok(None),
+            Section::Other(_) if !looks_like_row(text) => return Ok(None),
+            Section::Other(name) if name.is_empty() => return Err(Malformed::NoShape),
+            Section::Other(name) => (Some(name), true),
             Section::Outside => (None, false),
             Section::Rows(algorithm, long) => (Some(algorithm), *long),
         };
@@ -262,10 +281,6 @@ impl Parser {
         };
         let size = number(size).ok_or_else(|| bad("size", size))?;
         let name = checked(name)?.to_vec();
-        let Some(digest) = digest else {
-            self.left_out += 1;
-            return Ok(None);
-        };
         Ok(Some(Row { name, size, digest }))
     }
 
@@ -273,12 +288,21 @@ impl Parser {
         let mut stanza = std::mem::take(&mut self.stanza);
         let Some(begun) = stanza.begun else { return };
         if self.section != Section::Outside {
-            self.section = Section::Other;
+            self.section = Section::Other(String::new());
         }
         if stanza.filename.is_some() || !stanza.digests.is_empty() {
             records.push_claim(begun, stanza.package(&self.algorithms));
         }
+        let mut told: HashSet<Vec<u8>> = stanza.names_with_digest();
         for (number, row) in stanza.rows {
+            // A file without the digest that was asked for must not go unmentioned.
+            if let Ok(row) = &row
+                && row.digest.is_none()
+                && !told.insert(row.name.clone())
+            {
+                self.left_out += 1;
+                continue;
+            }
             let claim = row.map(|row| row.claim(stanza.directory.as_deref()));
             records.push_claim(number, claim);
         }
@@ -286,6 +310,18 @@ impl Parser {
 }
 
 impl Stanza {
+    /// The files of which a row has a digest to be compared, if there are others.
+    fn names_with_digest(&self) -> HashSet<Vec<u8>> {
+        let rows = || self.rows.iter().filter_map(|(_, row)| row.as_ref().ok());
+        if rows().all(|row| row.digest.is_some()) {
+            return HashSet::new();
+        }
+        rows()
+            .filter(|row| row.digest.is_some())
+            .map(|row| row.name.clone())
+            .collect()
+    }
+
     /// The one file that a stanza of `Packages` describes.
     fn package(&mut self, algorithms: &AlgorithmEvidence) -> Result<Claim, Malformed> {
         let name = self.filename.take().ok_or(Malformed::NoField("Filename"))?;
@@ -294,9 +330,8 @@ impl Stanza {
             claim.size = Some(number(size).ok_or_else(|| bad("size", size))?);
         }
         for (algorithm, digits) in &self.digests {
-            let digest = algorithms.named(algorithm, digits)?;
-            if let Some(digest) = digest.filter(|digest| !claim.digests.contains(digest)) {
-                claim.digests.push(digest);
+            if let Some(digest) = algorithms.named(algorithm, digits)? {
+                claim.add_digest(digest)?;
             }
         }
         Ok(claim)
@@ -309,7 +344,8 @@ impl Row {
             None | Some(b"" | b".") => self.name,
             Some(directory) => [directory, b"/", &self.name].concat(),
         };
-        let mut claim = Claim::new(RelPath::from_bytes(name), self.digest);
+        let mut claim = Claim::bare(RelPath::from_bytes(name));
+        claim.digests.extend(self.digest);
         claim.size = Some(self.size);
         claim
     }
@@ -334,7 +370,6 @@ fn bad(field: &'static str, value: &[u8]) -> Malformed {
 mod tests {
     use super::super::{Content, Format, Hints, Reader};
     use super::*;
-    use crate::algorithm::Algorithm;
     use proptest::prelude::*;
 
     const MD5: &str = "9dd4e461268c8034f5c8564e155c67a6";
@@ -475,10 +510,50 @@ mod tests {
         assert_eq!(
             shown_with(RELEASE, &hints),
             [
+                "5:main/y 22 ",
                 "7:main/x.gz 1 sha256",
-                "10~2 rows of other algorithms passed over"
+                "10~rows of other algorithms passed over: 1"
             ]
         );
+    }
+
+    #[test]
+    fn a_file_without_the_asked_digest_is_told_once() {
+        let hints = Hints {
+            algorithm: Some(Algorithm::Sha512),
+            ..asking()
+        };
+        assert_eq!(
+            shown_with(RELEASE, &hints),
+            [
+                "4:main/x.gz 1 ",
+                "5:main/y 22 ",
+                "10~rows of other algorithms passed over: 1"
+            ]
+        );
+    }
+
+    #[test]
+    fn rows_below_an_unknown_field_are_no_mere_text() {
+        let list = "SHA3-256:\n SHA256! 1 a\nSHA3-257:\n SHA256! 1 b\n SHA256! big c\nBLAKE2b:\n 12 1 d\n\
+            Signed-By:\n SHA1!\nPackage-List:\n x deb utils optional arch=all\n";
+        assert_eq!(
+            shown(list),
+            [
+                "2:a 1 sha3-256",
+                "4:b 1 ?SHA3-257",
+                "7!not a blake2b digest, which has 128 hexadecimal digits"
+            ]
+        );
+        assert_eq!(shown("X: y\n\n SHA256! 1 a\n"), ["3!not a checksum line"]);
+        assert_eq!(
+            shown(
+                "Filename: a\nSize: 1\nSHA3-256: SHA256!\nBuild-Ids: SHA1!\nDescription-md5: MD5!\n"
+            ),
+            ["1:a 1 sha3-256"]
+        );
+        let twice = "Filename: a\nSHA1: SHA1!\nSHA-1: 00000000000000000000000000000000000000ff\n";
+        assert_eq!(shown(twice), ["1!two different sha1 digests"]);
     }
 
     #[test]

@@ -96,6 +96,13 @@ pub(super) fn format(sample: Sample<'_>, terminator: Terminator) -> (Format, For
     if let Some(format) = elect(sample) {
         return (format, FormatSource::Entries);
     }
+    let is_sfv = |path: &Path| {
+        path.extension()
+            .is_some_and(|end| end.eq_ignore_ascii_case("sfv"))
+    };
+    if sample.list_name.is_some_and(is_sfv) {
+        return (Format::Sfv, FormatSource::ListName);
+    }
     let kind = kind(sample, terminator);
     let format = if kind == Some(Kind::Tagged) {
         Format::Bsd

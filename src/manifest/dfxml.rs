@@ -1,18 +1,19 @@
 //! Digital Forensics XML, as `hashdeep -d` writes it.
 //!
 //! Names stand there as they are but for `&`, `<`, `>` and quotes: bytes that are no UTF-8 and line ends
-//! are read as they stand. Hashes of pieces of a file are passed over.
+//! are read as they stand. Hashes of pieces of a file are passed over, and those of images and volumes.
 
 use std::io;
 
-use super::ascmhl::{bad, moment, number, path};
+use super::ascmhl::{bad, moment, number, only, path};
 use super::decoder::{Context, Decoder, Records, Text};
 use super::detect::Sample;
 use super::encoder::{Encoder, Setup};
 use super::evidence::AlgorithmEvidence;
 use super::writer::{Column, EntryError, WriterError};
 use super::xml::{self, LineEnds, Node, XmlReader};
-use super::{Claim, Entry, Format, Header, Kind, Malformed};
+use super::{Claim, Content, Entry, Format, Header, Kind, Malformed};
+use crate::algorithm::Algorithm;
 use crate::hex;
 use crate::relpath::RelPath;
 use crate::timestamp::{Modified, Timestamp};
@@ -31,6 +32,8 @@ pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder +
         algorithms: context.algorithms,
         depth: None,
         claim: Claim::bare(RelPath::default()),
+        named: None,
+        kind: None,
         problem: None,
     })
 }
@@ -42,13 +45,15 @@ struct FileObjects<'r> {
     /// Where the `fileobject` is that is being read: at any depth, in volumes too.
     depth: Option<usize>,
     claim: Claim,
+    named: Option<RelPath>,
+    kind: Option<Kind>,
     problem: Option<Malformed>,
 }
 
 impl Decoder for FileObjects<'_> {
     fn advance(&mut self, records: &mut Records) -> io::Result<bool> {
         match self.xml.next() {
-            Ok(Node::Start) => self.start(),
+            Ok(Node::Start) => self.start(records),
             Ok(Node::End) => self.end(records),
             Ok(Node::Done) => return Ok(false),
             Err(error) => {
@@ -61,24 +66,44 @@ impl Decoder for FileObjects<'_> {
 }
 
 impl FileObjects<'_> {
-    fn start(&mut self) {
-        if self.depth.is_none() && self.xml.name() == "fileobject" {
+    fn start(&mut self, records: &mut Records) {
+        if let Some(reason) = self.misplaced() {
+            match self.depth {
+                Some(_) => {
+                    self.problem.get_or_insert(reason);
+                }
+                None => records.push(self.xml.start_line(), Content::Malformed(reason)),
+            }
+        } else if self.depth.is_none() && self.xml.name() == "fileobject" {
             self.depth = Some(self.xml.depth());
             self.claim = Claim::bare(RelPath::default());
+            self.named = None;
+            self.kind = None;
             self.problem = None;
         }
+    }
+
+    /// What is wrong with a file or digest that begins where none is looked for.
+    fn misplaced(&self) -> Option<Malformed> {
+        let (name, around) = (self.xml.name(), self.xml.parent());
+        let is = |word: &str| name.eq_ignore_ascii_case(word);
+        let in_place = match self.depth {
+            _ if !is("fileobject") && !is("hashdigest") => true,
+            None if name == "fileobject" => true,
+            None => name == "hashdigest" && CONTAINERS.contains(&around),
+            Some(depth) => {
+                let direct = self.xml.depth() == depth + 1;
+                name == "hashdigest" && (direct || around == PIECE)
+            }
+        };
+        (!in_place).then(|| Malformed::Rule(format!("<{name}> within <{around}>")))
     }
 
     fn end(&mut self, records: &mut Records) {
         let Some(depth) = self.depth else { return };
         if self.xml.depth() == depth {
             self.depth = None;
-            let claim = std::mem::replace(&mut self.claim, Claim::bare(RelPath::default()));
-            let claim = match self.problem.take() {
-                Some(reason) => Err(reason),
-                None if claim.name == RelPath::default() => Err(Malformed::NoField("filename")),
-                None => Ok(claim.maybe_from_windows()),
-            };
+            let claim = self.finish();
             records.push_claim(self.xml.start_line(), claim);
         } else if self.xml.depth() == depth + 1
             && let Err(reason) = self.field()
@@ -87,39 +112,85 @@ impl FileObjects<'_> {
         }
     }
 
+    fn finish(&mut self) -> Result<Claim, Malformed> {
+        let claim = std::mem::replace(&mut self.claim, Claim::bare(RelPath::default()));
+        if let Some(reason) = self.problem.take() {
+            return Err(reason);
+        }
+        let name = self.named.take().ok_or(Malformed::NoField("filename"))?;
+        let kind = self.kind.take().unwrap_or(Kind::File);
+        let claim = Claim {
+            name,
+            kind,
+            ..claim
+        };
+        Ok(claim.maybe_from_windows())
+    }
+
     /// Takes an element that stands directly in the `fileobject`.
     fn field(&mut self) -> Result<(), Malformed> {
         let text = self.xml.text();
         let word = text.unwrap_or_default().trim_ascii();
         match self.xml.name() {
-            "filename" => self.claim.name = path(text)?,
+            "filename" => only(&mut self.named, "filename", path(text)?),
             "filesize" => {
                 let digits = std::str::from_utf8(word).unwrap_or("?");
-                self.claim.size = Some(number("filesize", digits)?);
+                let size = number("filesize", digits)?;
+                only(&mut self.claim.size, "filesize", size)
             }
             "mtime" if !word.is_empty() => {
                 let time = moment(word).or_else(|| since_1970(word));
-                self.claim.modified = Some(time.ok_or_else(|| bad("mtime", word))?);
+                let time = time.ok_or_else(|| bad("mtime", word))?;
+                only(&mut self.claim.modified, "mtime", time)
             }
             "hashdigest" => {
                 let algorithm = self.xml.attribute("type");
                 let algorithm = algorithm.ok_or(Malformed::NoField("type of the hashdigest"))?;
-                let digest = self.algorithms.named(algorithm, word)?;
-                self.claim.digests.extend(digest);
+                add_named(&mut self.claim, &self.algorithms, algorithm, word)
             }
             "name_type" => {
-                self.claim.kind = match word {
+                let kind = match word {
                     b"d" => Kind::Directory,
                     b"l" => Kind::Link(None),
                     b"b" | b"c" | b"p" | b"s" => Kind::Special,
                     _ => Kind::File,
                 };
+                only(&mut self.kind, "name_type", kind)
             }
-            _ => {}
+            // So older programs write them.
+            algorithm if algorithm.parse::<Algorithm>().is_ok() => {
+                add_named(&mut self.claim, &self.algorithms, algorithm, word)
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
+
+fn add_named(
+    claim: &mut Claim,
+    algorithms: &AlgorithmEvidence,
+    algorithm: &str,
+    digits: &[u8],
+) -> Result<(), Malformed> {
+    match algorithms.named(algorithm, digits)? {
+        Some(digest) => claim.add_digest(digest),
+        None => Ok(()),
+    }
+}
+
+/// A range of bytes in a file, which may have digests of its own.
+const PIECE: &str = "byte_run";
+
+/// What may have a digest beside files: parts of a disk and its image, which this program does not compare.
+const CONTAINERS: [&str; 7] = [
+    PIECE,
+    "source",
+    "diskimageobject",
+    "diskimagesystemobject",
+    "partitionobject",
+    "partitionsystemobject",
+    "volume",
+];
 
 /// Older programs write the seconds since 1970.
 fn since_1970(digits: &[u8]) -> Option<Modified> {
@@ -225,6 +296,55 @@ mod tests {
         assert_eq!(all.len(), 1);
         assert!(all[0].starts_with("2:Claim"), "{all:?}");
         assert!(all[0].contains("[Known(crc32:cbf43926)]"), "{all:?}");
+    }
+
+    #[test]
+    fn digests_and_files_out_of_place_are_not_passed_over() {
+        let digest = "<hashdigest type='crc32'>CBF43926</hashdigest>";
+        for inside in [
+            format!("<fileobject><filename>a</filename><x>{digest}</x></fileobject>"),
+            format!(
+                "<fileobject><filename>a</filename><fileobject><filename>b</filename>\
+                 {digest}</fileobject></fileobject>"
+            ),
+            "<fileobject><filename>a</filename><HashDigest type='md5'>00</HashDigest></fileobject>"
+                .to_owned(),
+            "<FileObject><filename>a</filename></FileObject>".to_owned(),
+            format!("<file><filename>a</filename>{digest}</file>"),
+            format!(
+                "<fileobject><filename>a</filename><filename>b</filename>{digest}</fileobject>"
+            ),
+            "<fileobject><filename>a</filename><filesize>1</filesize><filesize>1</filesize>\
+             </fileobject>"
+                .to_owned(),
+            "<fileobject><filename>a</filename><hashdigest type='crc32'>00000000</hashdigest>\
+             <hashdigest type='crc32'>00000001</hashdigest></fileobject>"
+                .to_owned(),
+        ] {
+            let all = records(&format!("<dfxml>\n{inside}</dfxml>"));
+            assert_eq!(all.len(), 1, "{inside}: {all:?}");
+            assert!(all[0].starts_with("2:Malformed"), "{inside}: {all:?}");
+        }
+        let image = records(&format!("<dfxml><volume>{digest}</volume></dfxml>"));
+        assert!(image.is_empty(), "{image:?}");
+    }
+
+    #[test]
+    fn every_digest_is_kept_once_whatever_has_it() {
+        let all = records(
+            "<dfxml><fileobject><filename>a</filename><name_type>d</name_type>\
+             <hashdigest type='crc32'>CBF43926</hashdigest>\
+             <hashdigest type='CRC32'>cbf43926</hashdigest></fileobject>\n\
+             <fileobject><filename>b</filename><crc32>cbf43926</crc32></fileobject></dfxml>",
+        );
+        for (record, kind) in all.iter().zip(["Directory", "File"]) {
+            assert!(
+                record.contains("digests: [Known(crc32:cbf43926)]"),
+                "{record}"
+            );
+            assert!(record.contains(&format!("kind: {kind}")), "{record}");
+        }
+        assert_eq!(all.len(), 2);
     }
 
     #[test]

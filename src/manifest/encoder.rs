@@ -46,6 +46,8 @@ pub(super) struct Setup {
     pub(super) terminator: Terminator,
     /// Whether digests are written in base64, in the formats that have a choice.
     pub(super) base64: bool,
+    /// Whether entries may lack some of the digests.
+    pub(super) partial: bool,
     /// What the manifest says of itself.
     pub(super) header: Header,
 }

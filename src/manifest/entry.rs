@@ -96,6 +96,28 @@ impl Claim {
         }
     }
 
+    /// Adds a digest that the entry has as well: once, if it stands there twice.
+    ///
+    /// # Errors
+    ///
+    /// Another digest of the same algorithm is there already.
+    pub(super) fn add_digest(&mut self, digest: ClaimedDigest) -> Result<(), Malformed> {
+        if self.digests.contains(&digest) {
+            return Ok(());
+        }
+        if let ClaimedDigest::Known(new) = &digest {
+            let algorithm = new.algorithm();
+            let same = |known: &ClaimedDigest| matches!(known, ClaimedDigest::Known(known) if known.algorithm() == algorithm);
+            if self.digests.iter().any(same) {
+                return Err(Malformed::Rule(format!(
+                    "two different {algorithm} digests"
+                )));
+            }
+        }
+        self.digests.push(digest);
+        Ok(())
+    }
+
     /// Lets backslashes stand for slashes where the name has no slash: Windows may have written it.
     ///
     /// The literal name is looked for first. Not for names that were escaped, in which a backslash

@@ -2,14 +2,14 @@
 
 use std::io::{self, Read};
 
-use super::ascmhl::path;
+use super::ascmhl::{only, path};
 use super::decoder::{ByLine, Context, Decoder, Grammar, Records, Text};
 use super::detect::Sample;
 use super::evidence::AlgorithmEvidence;
 use super::lines::{Encoding, Lines, Terminator};
 use super::wrapper::Wrapper;
 use super::xml::{self, LineEnds, Node, XmlReader};
-use super::{Claim, ClaimedDigest, Malformed};
+use super::{Claim, Malformed};
 use crate::hex;
 use crate::relpath::RelPath;
 
@@ -75,6 +75,7 @@ fn choose<'r>(mut text: Text<'r>, context: &Context) -> io::Result<Box<dyn Decod
             xml: XmlReader::new(text, LineEnds::Normal),
             algorithms: context.algorithms,
             claim: Claim::bare(RelPath::default()),
+            named: None,
             problem: None,
         })
     } else {
@@ -150,6 +151,7 @@ struct Database<'r> {
     xml: XmlReader<'r>,
     algorithms: AlgorithmEvidence,
     claim: Claim,
+    named: Option<RelPath>,
     problem: Option<Malformed>,
 }
 
@@ -158,6 +160,7 @@ impl Decoder for Database<'_> {
         match self.xml.next() {
             Ok(Node::Start) if self.xml.depth() == 2 => {
                 self.claim = Claim::bare(RelPath::default());
+                self.named = None;
                 self.problem = None;
             }
             Ok(Node::End) if self.xml.depth() == 2 => self.finish(records),
@@ -180,18 +183,17 @@ impl Decoder for Database<'_> {
 impl Database<'_> {
     fn finish(&mut self, records: &mut Records) {
         let claim = std::mem::replace(&mut self.claim, Claim::bare(RelPath::default()));
-        let claim = match self.problem.take() {
-            Some(reason) => Err(reason),
-            None if claim.name == RelPath::default() => Err(Malformed::NoField("name")),
-            None => Ok(claim.maybe_from_windows()),
+        let claim = match (self.problem.take(), self.named.take()) {
+            (Some(reason), _) => Err(reason),
+            (None, None) => Err(Malformed::NoField("name")),
+            (None, Some(name)) => Ok(Claim { name, ..claim }.maybe_from_windows()),
         };
         records.push_claim(self.xml.start_line(), claim);
     }
 
     fn field(&mut self) -> Result<(), Malformed> {
         if self.xml.name() == "name" {
-            self.claim.name = path(self.xml.text())?;
-            return Ok(());
+            return only(&mut self.named, "name", path(self.xml.text())?);
         }
         let text = self.xml.text().unwrap_or_default().trim_ascii();
         let digits = hex::decode_base64(text).ok_or(Malformed::BadField {
@@ -199,10 +201,11 @@ impl Database<'_> {
             value: text.to_vec(),
         })?;
         let digits = hex::encode(&digits);
-        let digest: Option<ClaimedDigest> =
-            self.algorithms.named(self.xml.name(), digits.as_bytes())?;
-        self.claim.digests.extend(digest);
-        Ok(())
+        let named = self.algorithms.named(self.xml.name(), digits.as_bytes());
+        match named? {
+            Some(digest) => self.claim.add_digest(digest),
+            None => Ok(()),
+        }
     }
 }
 
@@ -237,6 +240,22 @@ mod tests {
              <MD5>bL/ZGbqnyeA8hHGuTY+LsA==</MD5></FILE_ENTRY></FCIV>",
         );
         assert_eq!(all, [(3, "d/ntdll.dll".to_owned(), vec![MD5.to_owned()])]);
+    }
+
+    #[test]
+    fn an_entry_has_one_name_and_one_digest_of_a_kind() {
+        let md5 = "<MD5>bL/ZGbqnyeA8hHGuTY+LsA==</MD5>";
+        let other = "<MD5>kAFQmDzST7DWlj99KOF/cg==</MD5>";
+        for (inside, malformed) in [
+            (format!("<name>a</name><name>b</name>{md5}"), true),
+            (format!("<name>a</name>{md5}{other}"), true),
+            (format!("<name>a</name>{md5}{md5}"), false),
+        ] {
+            let all = read(&format!("<FCIV><FILE_ENTRY>{inside}</FILE_ENTRY></FCIV>"));
+            assert_eq!(all.len(), 1);
+            assert_eq!(all[0].1.starts_with("Malformed"), malformed, "{all:?}");
+            assert_eq!(all[0].2.len(), usize::from(!malformed));
+        }
     }
 
     #[test]

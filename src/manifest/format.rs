@@ -157,6 +157,21 @@ impl Format {
             .unwrap_or(&TABLE[0])
     }
 
+    /// Whether a manifest describes the folder that it lies in and nothing else, so that no name in
+    /// it may lead out.
+    pub fn is_confined(self) -> bool {
+        matches!(
+            self,
+            Self::Jsonl | Self::Bagit | Self::Mhl | Self::LegacyMhl
+        )
+    }
+
+    /// Whether it can say that a file is known and was not hashed.
+    pub fn carries_gaps(self) -> bool {
+        self.info().writable
+            && !matches!(self, Self::Bagit | Self::Dfxml | Self::Gentoo | Self::Mhl)
+    }
+
     /// Whether entries of one manifest may have digests of different algorithms when it is written.
     pub fn entries_may_differ(self) -> bool {
         self == Self::Bsd
@@ -220,7 +235,12 @@ pub struct OutputHint {
 /// ```
 pub fn output_hint(path: &Path) -> OutputHint {
     if let Some(format) = from_ending(path) {
-        let algorithm = (format == Format::Sfv).then_some(Algorithm::Crc32);
+        let algorithm = match format {
+            Format::Sfv => Some(Algorithm::Crc32),
+            // The only strong one that it has.
+            Format::Mhl => Some(Algorithm::C4),
+            _ => None,
+        };
         return OutputHint {
             format: Some(format),
             algorithm,

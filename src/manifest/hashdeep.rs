@@ -111,7 +111,11 @@ impl Grammar {
         for (field, part) in self.fields.iter().zip(&mut parts) {
             match field {
                 Field::Size => claim.size = Some(size(part)?),
-                Field::Digest(word) => claim.digests.extend(self.algorithms.named(word, part)?),
+                Field::Digest(word) => {
+                    if let Some(digest) = self.algorithms.named(word, part)? {
+                        claim.add_digest(digest)?;
+                    }
+                }
             }
         }
         claim.name = plain::name(parts.next().ok_or(Malformed::NoShape)?, false)?;
@@ -240,6 +244,13 @@ mod tests {
             one("%%%% md5,filename\n1,MD5!,a"),
             "3!bad line of columns: '%%%% md5,filename'"
         );
+    }
+
+    #[test]
+    fn a_column_that_comes_twice_counts_once_and_must_not_contradict_itself() {
+        let head = "%%%% HASHDEEP-1.0\n%%%% size,md5,md5,filename\n";
+        let list = format!("{head}1,MD5!,MD5!,a\n1,MD5!,00000000000000000000000000000000,b\n");
+        assert_eq!(read(&list), ["3:a 1 md5", "4!two different md5 digests"]);
     }
 
     #[test]

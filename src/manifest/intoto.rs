@@ -41,6 +41,7 @@ struct Attestations {
 #[derive(Debug, Default)]
 struct Root {
     is_statement: bool,
+    has_subject: bool,
     is_enveloped: bool,
     payload_type: Option<String>,
     payload: Option<String>,
@@ -59,9 +60,9 @@ impl Attestations {
                 "sha512_256" => "sha512-256",
                 other => other,
             };
-            claim
-                .digests
-                .extend(self.context.algorithms.named(word, digits.as_bytes())?);
+            if let Some(digest) = self.context.algorithms.named(word, digits.as_bytes())? {
+                claim.add_digest(digest)?;
+            }
         }
         Ok(claim)
     }
@@ -98,7 +99,11 @@ impl Attestations {
         let subjects = statement
             .get("subject")
             .ok_or(Malformed::NoField("subject"))?;
-        for subject in subjects.as_list().ok_or_else(|| bad("subject", subjects))? {
+        let subjects = subjects.as_list().ok_or_else(|| bad("subject", subjects))?;
+        if subjects.is_empty() {
+            return Err(Malformed::NoField("subject"));
+        }
+        for subject in subjects {
             records.push_claim(line, self.claim(subject));
         }
         Ok(())
@@ -132,7 +137,14 @@ impl Shape for Attestations {
             (At::Member("payloadType"), Some(kind)) => self.root.payload_type = Some(kind.into()),
             (At::Member("payload"), Some(text)) => self.root.payload = Some(text.into()),
             (At::Member("dsseEnvelope"), _) => self.inner_envelope(line, &value, records),
-            (At::ElementOf("subject"), _) => records.push_claim(line, self.claim(&value)),
+            (At::ElementOf("subject"), _) => {
+                self.root.has_subject = true;
+                records.push_claim(line, self.claim(&value));
+            }
+            (At::Member("subject"), _) => {
+                self.root.has_subject = true;
+                records.push(line, Content::Malformed(bad("subject", &value)));
+            }
             (At::Element, _) => records.push(line, Content::Malformed(Malformed::NoShape)),
             _ => {}
         }
@@ -140,6 +152,9 @@ impl Shape for Attestations {
 
     fn root_end(&mut self, line: u64, records: &mut Records) {
         let root = std::mem::take(&mut self.root);
+        if root.is_statement && !root.has_subject {
+            records.push(line, Content::Malformed(Malformed::NoField("subject")));
+        }
         match (root.payload_type, root.payload) {
             (Some(kind), Some(payload)) => self.envelope(line, &kind, &payload, records),
             (None, None) if root.is_statement || root.is_enveloped => {}
@@ -203,6 +218,37 @@ mod tests {
         assert_eq!(last("{\"_type\":\"link\"}"), "1!not a checksum line");
         let cut = envelope(PAYLOAD_TYPE, &statement()).replace("=\"", "\"");
         assert!(last(&cut).starts_with("1!bad base64") || !cut.contains("=\""));
+    }
+
+    #[test]
+    fn a_statement_about_nothing_is_not_passed_over() {
+        let subject = format!(r#"{{"name":"a","digest":{{"sha1":"{SHA1}"}}}}"#);
+        for (subjects, reason) in [
+            (String::new(), "1!no subject"),
+            (r#","subject":[]"#.to_owned(), "1!no subject"),
+            (format!(r#","subject":{subject}"#), "1!bad subject: '{...}'"),
+            (r#","subject":null"#.to_owned(), "1!bad subject: 'null'"),
+        ] {
+            let statement = format!(r#"{{"_type":"{STATEMENT}v1"{subjects}}}"#);
+            assert_eq!(shown(&statement, None), [reason], "{statement}");
+            let signed = envelope(PAYLOAD_TYPE, &statement);
+            assert_eq!(shown(&signed, None)[1..], [reason], "{statement}");
+        }
+    }
+
+    #[test]
+    fn a_digest_under_two_spellings_counts_once_and_must_agree() {
+        let twice = |one: &str, two: &str| {
+            let (one, two) = (one.repeat(32), two.repeat(32));
+            let digests = format!(r#"{{"sha512_256":"{one}","sha512-256":"{two}"}}"#);
+            let subject = format!(r#"{{"name":"a","digest":{digests}}}"#);
+            let statement = format!(r#"{{"_type":"{STATEMENT}v1","subject":[{subject}]}}"#);
+            contents(statement.as_bytes(), None)
+        };
+        assert!(
+            matches!(&twice("00", "00")[..], [Content::Claim(claim)] if claim.digests.len() == 1)
+        );
+        assert!(matches!(&twice("00", "01")[..], [Content::Malformed(_)]));
     }
 
     #[test]

@@ -31,7 +31,8 @@ pub(super) enum Value<'a> {
     Null,
     Bool(bool),
     Unsigned(u64),
-    /// A number that is negative, too large or has a fraction.
+    Negative(i64),
+    /// A number that is too large or has a fraction or an exponent.
     OtherNumber,
     Text(Cow<'a, str>),
     List(Vec<Value<'a>>),
@@ -78,6 +79,7 @@ impl<'a> Value<'a> {
             Self::Null => b"null".to_vec(),
             Self::Bool(value) => value.to_string().into_bytes(),
             Self::Unsigned(value) => value.to_string().into_bytes(),
+            Self::Negative(value) => value.to_string().into_bytes(),
             Self::OtherNumber => b"a number that is no size".to_vec(),
             Self::Text(text) => text.as_bytes().to_vec(),
             Self::List(_) => b"[...]".to_vec(),
@@ -202,8 +204,8 @@ impl<'de> Visitor<'de> for ValueVisitor {
         Ok(Value::Unsigned(value))
     }
 
-    fn visit_i64<E>(self, _value: i64) -> Result<Self::Value, E> {
-        Ok(Value::OtherNumber)
+    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(u64::try_from(value).map_or(Value::Negative(value), Value::Unsigned))
     }
 
     fn visit_f64<E>(self, _value: f64) -> Result<Self::Value, E> {
@@ -780,7 +782,14 @@ mod tests {
     #[test]
     fn numbers_that_are_no_sizes_are_told_apart() {
         assert_eq!(parse("18446744073709551615"), Ok(Value::Unsigned(u64::MAX)));
-        for text in ["-1", "1.0", "1e3", "18446744073709551616"] {
+        assert_eq!(parse("-1"), Ok(Value::Negative(-1)));
+        for text in [
+            "1.0",
+            "-1.0",
+            "1e3",
+            "18446744073709551616",
+            "-9223372036854775809",
+        ] {
             assert_eq!(parse(text), Ok(Value::OtherNumber), "{text}");
         }
         for text in ["01", "+1", "NaN", "1 2", ""] {

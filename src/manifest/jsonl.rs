@@ -69,6 +69,7 @@ pub(super) fn grammar(context: &Context) -> Box<dyn Grammar> {
     Box::new(Parser {
         algorithms: context.algorithms,
         announced: Vec::new(),
+        announced_unknown: Vec::new(),
         counts: Counts::default(),
         seal: Seal::new(),
         begun: false,
@@ -81,6 +82,8 @@ struct Parser {
     algorithms: AlgorithmEvidence,
     /// What the header says that every entry has.
     announced: Vec<Algorithm>,
+    /// The same of algorithms that this program does not compute.
+    announced_unknown: Vec<String>,
     counts: Counts,
     seal: Seal,
     begun: bool,
@@ -156,10 +159,13 @@ impl Parser {
                 ),
             });
         }
-        let header = header(object, |unknown| {
-            let remark = format!("algorithm {unknown:?} is not known");
+        let mut unknown = Vec::new();
+        let header = header(object, |word| {
+            let remark = format!("algorithm {word:?} is not known");
             records.remark(number, Remark::Ignored(remark));
+            unknown.push(word.to_owned());
         })?;
+        self.announced_unknown = unknown;
         self.announced.clone_from(&header.algorithms);
         Ok(Content::Header(Box::new(header)))
     }
@@ -189,7 +195,18 @@ impl Parser {
             let asked = self.algorithms.asked;
             asked.is_none_or(|asked| asked == **algorithm)
         });
-        match wanted.copied().find(|algorithm| !has(*algorithm)) {
+        if let Some(missing) = wanted.copied().find(|algorithm| !has(*algorithm)) {
+            return Err(Malformed::Rule(format!("no {missing} digest")));
+        }
+        let has_unknown = |word: &str| {
+            let of = |digest: &ClaimedDigest| match digest {
+                ClaimedDigest::Unsupported(name) => name.eq_ignore_ascii_case(word),
+                _ => false,
+            };
+            claim.digests.iter().any(of)
+        };
+        let mut unknown = self.announced_unknown.iter();
+        match unknown.find(|word| self.algorithms.asked.is_none() && !has_unknown(word)) {
             Some(missing) => Err(Malformed::Rule(format!("no {missing} digest"))),
             None => Ok(()),
         }
@@ -575,10 +592,7 @@ mod tests {
             found[0].clone()
         };
         for (entry, message) in [
-            (
-                r#"{"path":"a","size":-1}"#,
-                "2!bad size: 'a number that is no size'",
-            ),
+            (r#"{"path":"a","size":-1}"#, "2!bad size: '-1'"),
             (r#"{"path":"a","size":"1"}"#, "2!bad size: '1'"),
             (r#"{"path":"a","mtime":"today"}"#, "2!bad mtime: 'today'"),
             (r#"{"path":"a","kind":"x"}"#, "2!unknown field \"kind\""),
@@ -618,6 +632,16 @@ mod tests {
     fn an_entry_that_lacks_an_announced_digest_is_refused() {
         let text = three().replace(r#","crc32":"07070707""#, "");
         assert_eq!(shown(&text, None)[0], "2!no crc32 digest");
+    }
+
+    #[test]
+    fn an_entry_that_lacks_an_announced_digest_of_an_unknown_algorithm_is_refused() {
+        let text = three().replace(r#"["crc32"]"#, r#"["crc32","gost"]"#);
+        let found = shown(&text, None);
+        assert_eq!(found[0], "1?algorithm \"gost\" is not known");
+        assert_eq!(found[1], "2!no gost digest");
+        let text = text.replace("07070707\"", "07070707\",\"gost\":\"0707070707\"");
+        assert_eq!(shown(&text, None)[1], "2:a/\"b\\n");
     }
 
     #[test]

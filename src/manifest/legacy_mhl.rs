@@ -5,12 +5,12 @@
 
 use std::io;
 
-use super::ascmhl::{bad, moment, number, path};
+use super::ascmhl::{bad, moment, number, only, path};
 use super::decoder::{Context, Decoder, Records, Text};
 use super::detect::Sample;
 use super::evidence::AlgorithmEvidence;
 use super::xml::{self, LineEnds, Node, XmlReader};
-use super::{Claim, ClaimedDigest, Malformed};
+use super::{Claim, ClaimedDigest, Content, Malformed};
 use crate::hex;
 use crate::relpath::RelPath;
 
@@ -30,6 +30,7 @@ pub(super) fn decoder<'r>(text: Text<'r>, context: Context) -> Box<dyn Decoder +
         xml: XmlReader::new(text, LineEnds::Normal),
         algorithms: context.algorithms,
         claim: Claim::bare(RelPath::default()),
+        named: None,
         problem: None,
     })
 }
@@ -39,16 +40,14 @@ struct LegacyMhl<'r> {
     xml: XmlReader<'r>,
     algorithms: AlgorithmEvidence,
     claim: Claim,
+    named: Option<RelPath>,
     problem: Option<Malformed>,
 }
 
 impl Decoder for LegacyMhl<'_> {
     fn advance(&mut self, records: &mut Records) -> io::Result<bool> {
         match self.xml.next() {
-            Ok(Node::Start) if self.xml.depth() == 2 => {
-                self.claim = Claim::bare(RelPath::default());
-                self.problem = None;
-            }
+            Ok(Node::Start) if self.xml.depth() == 2 => self.begin(records),
             Ok(Node::Start) => {}
             Ok(Node::End) if self.xml.name_at(2) != "hash" => {}
             Ok(Node::End) if self.xml.depth() == 2 => self.finish(records),
@@ -69,36 +68,49 @@ impl Decoder for LegacyMhl<'_> {
 }
 
 impl LegacyMhl<'_> {
+    fn begin(&mut self, records: &mut Records) {
+        self.claim = Claim::bare(RelPath::default());
+        self.named = None;
+        self.problem = None;
+        let name = self.xml.name();
+        // Any other could be an entry that is spelt otherwise.
+        if !matches!(name, "hash" | "creatorinfo" | "metadata") {
+            let reason = bad("element", name.as_bytes());
+            records.push(self.xml.start_line(), Content::Malformed(reason));
+        }
+    }
+
     fn finish(&mut self, records: &mut Records) {
         let claim = std::mem::replace(&mut self.claim, Claim::bare(RelPath::default()));
-        let claim = match self.problem.take() {
-            Some(reason) => Err(reason),
-            None if claim.name == RelPath::default() => Err(Malformed::NoField("file")),
-            None => Ok(claim.maybe_from_windows()),
+        let claim = match (self.problem.take(), self.named.take()) {
+            (Some(reason), _) => Err(reason),
+            (None, None) => Err(Malformed::NoField("file")),
+            (None, Some(name)) => Ok(Claim { name, ..claim }.maybe_from_windows()),
         };
         records.push_claim(self.xml.start_line(), claim);
     }
 
     fn field(&mut self) -> Result<(), Malformed> {
         let text = self.xml.text();
-        let word = text.unwrap_or_default().trim_ascii();
+        let text = text.ok_or_else(|| Malformed::Rule("elements within a field".to_owned()))?;
+        let word = text.trim_ascii();
         match self.xml.name() {
-            "file" => self.claim.name = path(text)?,
+            "file" => only(&mut self.named, "file", path(Some(text))?),
             "size" => {
                 let digits = std::str::from_utf8(word).unwrap_or("?");
-                self.claim.size = Some(number("size", digits)?);
+                only(&mut self.claim.size, "size", number("size", digits)?)
             }
             "lastmodificationdate" => {
-                let time = moment(word).ok_or_else(|| bad("lastmodificationdate", word))?;
-                self.claim.modified = Some(time);
+                let field = "lastmodificationdate";
+                let time = moment(word).ok_or_else(|| bad(field, word))?;
+                only(&mut self.claim.modified, field, time)
             }
-            "hashdate" | "creationdate" | "null" => {}
-            element => {
-                let digest = self.digest(element, word)?;
-                self.claim.digests.extend(digest);
-            }
+            "hashdate" | "creationdate" | "null" => Ok(()),
+            element => match self.digest(element, word)? {
+                Some(digest) => self.claim.add_digest(digest),
+                None => Ok(()),
+            },
         }
-        Ok(())
     }
 
     fn digest(&self, element: &str, word: &[u8]) -> Result<Option<ClaimedDigest>, Malformed> {
@@ -125,7 +137,7 @@ impl LegacyMhl<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::{Content, Format, Hints, Reader};
+    use crate::manifest::{Format, Hints, Reader};
 
     fn read(inside: &str) -> Vec<(u64, Content)> {
         let list = format!(
@@ -158,7 +170,7 @@ mod tests {
             .map(|digest| format!("{digest:?}"))
             .collect();
         let xxh64 = "Known(xxh64:f61411669ed938e3)";
-        assert_eq!(digests, [xxh64, xxh64, "Known(xxh32:bf0797fc)"]);
+        assert_eq!(digests, [xxh64, "Known(xxh32:bf0797fc)"]);
         assert_eq!(claim.size, Some(555));
     }
 
@@ -178,5 +190,26 @@ mod tests {
         };
         assert_eq!(claim.digests, [ClaimedDigest::Unsupported("crc64".into())]);
         assert!(matches!(&all[2], (6, Content::Malformed(_))));
+    }
+
+    #[test]
+    fn what_is_told_twice_or_spelt_otherwise_is_not_passed_over() {
+        let md5 = "<md5>6cbfd919baa7c9e03c8471ae4d8f8bb0</md5>";
+        for inside in [
+            format!("<hash><file>a</file><file>b</file>{md5}</hash>"),
+            format!("<hash><file>a</file><size>1</size><size>1</size>{md5}</hash>"),
+            "<hash><file>a</file><xxhash>1</xxhash><xxhash>2</xxhash></hash>".to_owned(),
+            format!("<hash><file>a</file><null>{md5}</null></hash>"),
+            format!("<Hash><file>a</file>{md5}</Hash>"),
+            format!("<hashes><hash><file>a</file>{md5}</hash></hashes>"),
+        ] {
+            let all = read(&inside);
+            assert!(matches!(&all[..], [(4, Content::Malformed(_))]), "{all:?}");
+        }
+        let twice = read(&format!("<hash><file>a</file>{md5}{md5}</hash>"));
+        assert!(
+            matches!(&twice[..], [(4, Content::Claim(claim))] if claim.digests.len() == 1),
+            "{twice:?}"
+        );
     }
 }

@@ -68,15 +68,19 @@ impl Grammar {
             let equals = parameter.iter().position(|&byte| byte == b'=');
             let (key, value) = parameter.split_at(equals.unwrap_or(parameter.len()));
             let value = value.strip_prefix(b"=").unwrap_or(value);
-            match key {
+            match &*key.to_ascii_lowercase() {
                 b"dn" if named => return Err(bad("name", value)),
                 b"dn" => {
                     claim.name = name(value)?;
                     named = true;
                 }
+                b"xl" if claim.size.is_some() => return Err(bad("size", value)),
                 b"xl" => claim.size = Some(size(value)?),
-                b"xt" => claim.digests.extend(self.topic(value)?),
-                key if key.starts_with(b"xt.") => claim.digests.extend(self.topic(value)?),
+                key if key == b"xt" || key.starts_with(b"xt.") => {
+                    if let Some(digest) = self.topic(value)? {
+                        claim.add_digest(digest)?;
+                    }
+                }
                 _ => {}
             }
         }
@@ -257,6 +261,22 @@ mod tests {
         assert_eq!(one("ed2k://|file|a"), "1!not a checksum line");
         let mixed = shown("magnet:?dn=a\nhello\n", &in_format(Format::Magnet));
         assert_eq!(mixed.1, ["1:a", "2!not a checksum line"]);
+    }
+
+    #[test]
+    fn a_size_or_digest_that_stands_there_twice_must_not_hide_the_first() {
+        assert_eq!(read("magnet:?xl=1&dn=a&xl=2\n"), ["1!bad size: '2'"]);
+        let md5 = "xt=urn:md5:MD5!";
+        assert_eq!(read(&format!("magnet:?dn=a&{md5}&{md5}\n")), ["1:a md5"]);
+        let other = "xt.2=urn:md5:00000000000000000000000000000000";
+        assert_eq!(
+            read(&format!("magnet:?dn=a&{md5}&{other}\n")),
+            ["1!two different md5 digests"]
+        );
+        assert_eq!(
+            read(&format!("magnet:?XL=1&DN=a&XT=urn:sha1:SHA1!&{md5}\n")),
+            ["1:a 1 sha1 md5"]
+        );
     }
 
     #[test]

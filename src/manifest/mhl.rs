@@ -12,7 +12,7 @@ use super::detect::Sample;
 use super::encoder::{Encoder, Setup};
 use super::writer::{Column, EntryError, WriterError};
 use super::xml;
-use super::{Claim, Content, Entry, Format, Header};
+use super::{Claim, Content, Entry, Format, Header, Malformed};
 use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
 
@@ -73,7 +73,7 @@ impl Decoder for Generation<'_> {
             MhlItem::Created(time) => self.tell_header(line, Some(time), records),
             MhlItem::File(file) => {
                 self.tell_header(line, None, records);
-                records.push(line, Content::Claim(claim(file)));
+                records.push_claim(line, claim(file));
             }
             MhlItem::Malformed(reason) => records.push(line, Content::Malformed(reason)),
             MhlItem::Ignore(_) | MhlItem::Folder { .. } | MhlItem::Reference { .. } => {}
@@ -82,15 +82,18 @@ impl Decoder for Generation<'_> {
     }
 }
 
-fn claim(file: MhlFile) -> Claim {
-    let usable = file.digests.into_iter();
-    let usable = usable.filter(|(_, action)| *action != Action::Failed);
-    Claim {
-        digests: usable.map(|(digest, _)| digest).collect(),
+fn claim(file: MhlFile) -> Result<Claim, Malformed> {
+    let mut claim = Claim {
         size: file.size,
         modified: file.modified,
         ..Claim::bare(file.name)
+    };
+    for (digest, action) in file.digests {
+        if action != Action::Failed {
+            claim.add_digest(digest)?;
+        }
     }
+    Ok(claim)
 }
 
 pub(super) fn encoder(setup: Setup) -> Result<Box<dyn Encoder>, WriterError> {
@@ -234,6 +237,53 @@ mod tests {
         assert!(
             matches!(&all[5], Content::Claim(claim) if claim.digests == [ClaimedDigest::Unsupported("sha999".into())])
         );
+    }
+
+    #[test]
+    fn what_is_told_twice_or_spelt_otherwise_is_not_passed_over() {
+        let hash = format!("<xxh64>{XXH64}</xxh64>");
+        for inside in [
+            format!("<Hash><path>a</path>{hash}</Hash>"),
+            format!("<hashes><hash><path>a</path>{hash}</hash></hashes>"),
+            format!("</hashes><Hashes><hash><path>a</path>{hash}</hash></Hashes><hashes>"),
+            format!(
+                "<hash><path>a</path>{hash}<previousPath>b</previousPath>\
+                 <previousPath>c</previousPath></hash>"
+            ),
+            format!("<hash><path>a</path>{hash}<xxh64>0011223344556677</xxh64></hash>"),
+            format!("<hash><path>a</path>{hash}<xxh64 action=\"failed\">{XXH64}</xxh64></hash>"),
+        ] {
+            let all = claims(&inside);
+            assert!(
+                matches!(&all[..], [Content::Malformed(_)]),
+                "{inside}: {all:?}"
+            );
+        }
+        let twice = claims(&format!("<hash><path>a</path>{hash}{hash}</hash>"));
+        assert!(
+            matches!(&twice[..], [Content::Claim(claim)] if claim.digests.len() == 1),
+            "{twice:?}"
+        );
+    }
+
+    #[test]
+    fn a_chain_names_every_generation_once() {
+        let c4 = format!("c4{}", "1".repeat(88));
+        let chain = |inside: &str| {
+            let chain = format!("<ascmhldirectory>{inside}</ascmhldirectory>");
+            ascmhl::read_chain(chain.as_bytes()).unwrap()
+        };
+        let link = |inside: &str| {
+            format!("<hashlist sequencenr=\"1\"><path>a</path><c4>{c4}</c4>{inside}</hashlist>")
+        };
+        assert!(matches!(&chain(&link(""))[..], [(1, Ok(_))]));
+        for inside in [
+            link("<path>b</path>"),
+            link(&format!("<c4>{c4}</c4>")),
+            link("").replace("hashlist", "HashList"),
+        ] {
+            assert!(matches!(&chain(&inside)[..], [(1, Err(_))]), "{inside}");
+        }
     }
 
     #[test]

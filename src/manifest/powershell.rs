@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::io;
 
+use csv::ByteRecord;
+
 use super::csv::Rows;
 use super::decoder::{Context, Decoder, Grammar, Method, Records, Text};
 use super::detect::Sample;
@@ -104,7 +106,7 @@ fn choose<'r>(sample: &[u8], text: Text<'r>, context: &Context) -> Box<dyn Decod
         return Box::new(Csv {
             rows: Rows::new(text),
             algorithms,
-            places: None,
+            heading: None,
         });
     }
     by_line(
@@ -132,7 +134,9 @@ fn claim(fields: &[Cow<'_, [u8]>; 3], algorithms: &AlgorithmEvidence) -> Result<
     let word = word.ok_or_else(|| Malformed::UnknownTag(algorithm.to_vec()))?;
     let digest = algorithms.named(word, hash)?;
     let mut claim = Claim::bare(name_of_bytes(path.to_vec())?).maybe_from_windows();
-    claim.digests.extend(digest);
+    if let Some(digest) = digest {
+        claim.add_digest(digest)?;
+    }
     Ok(claim)
 }
 
@@ -229,8 +233,40 @@ impl Grammar for Shown {
 struct Csv<'r> {
     rows: Rows<'r>,
     algorithms: AlgorithmEvidence,
-    /// Where the heading has the three fields.
-    places: Option<[usize; 3]>,
+    heading: Option<Heading>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Heading {
+    /// Where the three fields stand.
+    places: [usize; 3],
+    /// How many fields there are.
+    count: usize,
+}
+
+impl Heading {
+    fn of(row: &ByteRecord) -> Option<Self> {
+        let place = |name: &str| {
+            let mut places = (0..row.len()).filter(|at| row.get(*at) == Some(name.as_bytes()));
+            places.next().filter(|_| places.next().is_none())
+        };
+        let [algorithm, hash, path] = FIELDS.map(place);
+        Some(Self {
+            places: [algorithm?, hash?, path?],
+            count: row.len(),
+        })
+    }
+
+    fn claim(self, row: &ByteRecord, algorithms: &AlgorithmEvidence) -> Result<Claim, Malformed> {
+        if row.len() != self.count {
+            let (count, expected) = (row.len(), self.count);
+            return Err(Malformed::Rule(format!(
+                "{count} fields, and not {expected}"
+            )));
+        }
+        let field = |at| Cow::Borrowed(row.get(at).unwrap_or_default());
+        claim(&self.places.map(field), algorithms)
+    }
 }
 
 impl Decoder for Csv<'_> {
@@ -244,21 +280,18 @@ impl Decoder for Csv<'_> {
             }
         };
         let row = &self.rows.row;
-        if let Some(places) = self.places {
-            let fields = places.map(|at| Cow::Borrowed(row.get(at).unwrap_or_default()));
-            records.push_claim(line, claim(&fields, &self.algorithms));
+        if let Some(heading) = self.heading {
+            records.push_claim(line, heading.claim(row, &self.algorithms));
             return Ok(true);
         }
         if row.get(0).is_some_and(|field| field.starts_with(TYPE_MARK)) {
             return Ok(true);
         }
-        let place = |name: &str| row.iter().position(|field| field == name.as_bytes());
-        let [Some(algorithm), Some(hash), Some(path)] = FIELDS.map(place) else {
+        self.heading = Heading::of(row);
+        if self.heading.is_none() {
             records.push(line, Content::Malformed(Malformed::NoShape));
-            return Ok(false);
-        };
-        self.places = Some([algorithm, hash, path]);
-        Ok(true)
+        }
+        Ok(self.heading.is_some())
     }
 }
 
@@ -274,6 +307,8 @@ struct Json {
 struct Lone {
     line: u64,
     fields: [String; 3],
+    /// The first line beside it that holds something else.
+    stray: Option<u64>,
 }
 
 impl Json {
@@ -288,16 +323,35 @@ impl Json {
     }
 }
 
+impl Json {
+    /// Names what is neither the lone object nor one of the list; behind the lone object's record,
+    /// whose line comes first.
+    fn stray(&mut self, line: u64, records: &mut Records) {
+        match &mut self.lone {
+            Some(lone) => lone.stray = lone.stray.or(Some(line)),
+            None => records.push(line, Content::Malformed(Malformed::NoShape)),
+        }
+    }
+}
+
 impl Shape for Json {
     fn piece(&mut self, line: u64, at: At<'_>, value: Value<'_>, records: &mut Records) {
         match at {
-            At::Element | At::ElementOf("value") => records.push_claim(line, self.element(&value)),
-            At::ElementOf(_) => {}
+            At::Element => records.push_claim(line, self.element(&value)),
+            At::ElementOf("value") if self.lone.is_none() => {
+                records.push_claim(line, self.element(&value));
+            }
+            At::ElementOf(_) => self.stray(line, records),
             At::Member(key) => {
+                let is_hashed = |object: &Object<'_>| object.get("Hash").is_some();
+                if value.as_object().is_some_and(is_hashed) {
+                    self.stray(line, records);
+                }
                 if let Some(at) = FIELDS.iter().position(|field| *field == key) {
                     let lone = self.lone.get_or_insert(Lone {
                         line,
                         fields: [const { String::new() }; 3],
+                        stray: None,
                     });
                     lone.fields[at] = value.as_text().unwrap_or_default().to_owned();
                 }
@@ -309,6 +363,9 @@ impl Shape for Json {
         let Some(lone) = self.lone.take() else { return };
         let fields = lone.fields.map(|field| Cow::Owned(field.into_bytes()));
         records.push_claim(lone.line, claim(&fields, &self.algorithms));
+        if let Some(line) = lone.stray {
+            records.push(line, Content::Malformed(Malformed::NoShape));
+        }
     }
 }
 
@@ -364,8 +421,37 @@ mod tests {
         }
         assert_eq!(
             found("Path,Hash,Algorithm\n/a,H!,MD5\n/b,H!\n"),
-            ["2:/a", "3!no Algorithm"]
+            ["2:/a", "3!2 fields, and not 3"]
         );
+    }
+
+    #[test]
+    fn csv_rows_that_the_heading_does_not_explain_are_refused() {
+        let more = "Algorithm,Hash,Path\nMD5,H!,/a, b\nMD5,H!,\n";
+        assert_eq!(found(more), ["2!4 fields, and not 3", "3!no Path"]);
+        let twice = "Algorithm,Hash,Path,Hash\nMD5,H!,/a,H!\n";
+        assert_eq!(found(twice), ["1!not a checksum line"]);
+    }
+
+    #[test]
+    fn json_beside_a_single_object_is_not_passed_over() {
+        let object = r#""Algorithm":"MD5","Hash":"H!","Path":"/a""#;
+        for more in [
+            format!("\"more\":[{{{object}}}]"),
+            format!("\"value\":[{{{object}}}]"),
+            format!("\"more\":{{{object}}}"),
+        ] {
+            let behind = found(&format!("{{{object},\n{more}}}"));
+            assert_eq!(behind, ["1:/a", "2!not a checksum line"], "{more}");
+            let before = found(&format!("{{{more},\n{object}}}"));
+            let is_list = more.starts_with("\"value\"");
+            let first = if is_list {
+                "1:/a"
+            } else {
+                "1!not a checksum line"
+            };
+            assert_eq!(before, [first, "2:/a"], "{more}");
+        }
     }
 
     #[test]

@@ -40,14 +40,19 @@ fn claim(object: &Object<'_>, algorithms: &AlgorithmEvidence) -> Result<Claim, M
     let path = object.needed_text("Path")?;
     let mut claim = Claim::bare(name(path)?);
     claim.other_name = with_controls(path);
-    if object.get("IsDir") == Some(&Value::Bool(true)) {
-        claim.kind = Kind::Directory;
-        return Ok(claim);
+    match object.get("IsDir") {
+        None | Some(Value::Null | Value::Bool(false)) => {}
+        Some(Value::Bool(true)) => {
+            add_hashes(&mut claim, object, algorithms)?;
+            claim.kind = Kind::Directory;
+            return Ok(claim);
+        }
+        Some(other) => return Err(bad("IsDir", other)),
     }
     claim.size = match object.get("Size") {
         Some(Value::Unsigned(size)) => Some(*size),
         // The storage does not know it.
-        None | Some(Value::Null | Value::OtherNumber) => None,
+        None | Some(Value::Null | Value::Negative(-1)) => None,
         Some(other) => return Err(bad("Size", other)),
     };
     if let Some(text) = object.text("ModTime")?.filter(|text| !text.is_empty()) {
@@ -57,20 +62,30 @@ fn claim(object: &Object<'_>, algorithms: &AlgorithmEvidence) -> Result<Claim, M
         })?;
         claim.modified = Some(modified);
     }
+    add_hashes(&mut claim, object, algorithms)?;
+    Ok(claim)
+}
+
+fn add_hashes(
+    claim: &mut Claim,
+    object: &Object<'_>,
+    algorithms: &AlgorithmEvidence,
+) -> Result<(), Malformed> {
     let hashes = match object.get("Hashes") {
-        None | Some(Value::Null) => return Ok(claim),
+        None | Some(Value::Null) => return Ok(()),
         Some(value) => value.as_object().ok_or_else(|| bad("Hashes", value))?,
     };
     for (word, value) in &hashes.0 {
         let digits = value.as_text().ok_or_else(|| bad("Hashes", value))?;
         // The storage has no hash of this kind.
-        if !digits.is_empty() {
-            claim
-                .digests
-                .extend(algorithms.named(word, digits.as_bytes())?);
+        if digits.is_empty() {
+            continue;
+        }
+        if let Some(digest) = algorithms.named(word, digits.as_bytes())? {
+            claim.add_digest(digest)?;
         }
     }
-    Ok(claim)
+    Ok(())
 }
 
 /// The name with control characters where rclone writes their pictures, U+2401 for byte 1.
@@ -123,9 +138,21 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_keeps_the_digests_that_it_cannot_have() {
+        let text =
+            r#"[{"Path":"d","IsDir":true,"Hashes":{"md5":"b1946ac92492d2347c6235b4d2611184"}}]"#;
+        let [Content::Claim(folder)] = &contents(text.as_bytes(), None)[..] else {
+            panic!();
+        };
+        assert_eq!((&folder.kind, folder.digests.len()), (&Kind::Directory, 1));
+    }
+
+    #[test]
     fn what_is_not_understood_is_named() {
         let text = "[{\"Path\":\"a\",\"Size\":\"1\"},\n{\"Name\":\"a\"},\n[],\n{\"Path\":\"a\",\"Hashes\":[]},\n\
-            {\"Path\":\"a\",\"Hashes\":{\"md5\":\"00\"}},\n{\"Path\":\"a\",\"ModTime\":\"x\"}]";
+            {\"Path\":\"a\",\"Hashes\":{\"md5\":\"00\"}},\n{\"Path\":\"a\",\"ModTime\":\"x\"},\n\
+            {\"Path\":\"a\",\"Size\":99.0},\n{\"Path\":\"a\",\"Size\":-2},\n{\"Path\":\"a\",\"IsDir\":\"true\"},\n\
+            {\"Path\":\"a\",\"Hashes\":{\"md5\":\"b1946ac92492d2347c6235b4d2611184\",\"MD5\":\"00946ac92492d2347c6235b4d2611184\"}}]";
         let expected = [
             "1!bad Size: '1'",
             "2!no Path",
@@ -133,6 +160,10 @@ mod tests {
             "4!bad Hashes: '[...]'",
             "5!not a md5 digest, which has 32 hexadecimal digits",
             "6!bad ModTime: 'x'",
+            "7!bad Size: 'a number that is no size'",
+            "8!bad Size: '-2'",
+            "9!bad IsDir: 'true'",
+            "10!two different md5 digests",
         ];
         assert_eq!(shown(text, Some(Format::Rclone)), expected);
     }

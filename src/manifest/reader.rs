@@ -48,6 +48,8 @@ pub enum FormatSource {
     Beginning,
     /// Its entries have the shape.
     Entries,
+    /// Its name says so, and its entries do not all fit.
+    ListName,
     /// Nothing at the beginning looks like an entry of any format.
     Assumed,
 }
@@ -77,6 +79,7 @@ impl Display for Evidence {
             FormatSource::Asked => "as asked",
             FormatSource::Beginning => "from its beginning",
             FormatSource::Entries => "from its entries",
+            FormatSource::ListName => "from its name",
             FormatSource::Assumed => "for want of a readable entry",
         };
         write!(f, "format {} ({source}", self.format)?;

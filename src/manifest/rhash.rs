@@ -25,7 +25,8 @@ use Algorithm as A;
 const TIGER_TREE_LEN: usize = 39;
 const HEX_LENS: [usize; 8] = [8, 32, 40, 48, 56, 64, 96, 128];
 
-/// For each length that several of RHash's algorithms share, these in its order.
+/// For each length that several of RHash's algorithms share, these in its order, and for each further
+/// digest of that length what it may be.
 const SHARED: &[(usize, &[&[Algorithm]])] = &[
     (40, &[&[A::Sha1, A::Ripemd160], &[A::Ripemd160, A::Sha1]]),
     (56, &[&[A::Sha224, A::Sha3_224], &[A::Sha3_224, A::Sha224]]),
@@ -58,9 +59,40 @@ enum Column {
     /// The only digest of its length.
     Alone,
     /// One of several digests of its length.
-    OneOf(&'static [Algorithm]),
+    OneOf(Shared),
     /// A digest that cannot be computed, or cannot be told from others.
     Unsupported(&'static str),
+}
+
+/// One of several digests of one length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shared {
+    /// What it may be, most likely the first.
+    candidates: &'static [Algorithm],
+    /// How many digests of its length stand before it.
+    before: usize,
+    /// How many digests of its length there are.
+    count: usize,
+    /// The algorithms of that length in RHash's order.
+    order: &'static [Algorithm],
+}
+
+impl Shared {
+    /// Whether the digest of `asked`, which has this length, stands here and nowhere else.
+    ///
+    /// Several places may be open to it. Who asks for an algorithm must not be told of another one.
+    fn is_place_of(&self, asked: Algorithm) -> Result<bool, Malformed> {
+        let Some(place) = self.order.iter().position(|a| *a == asked) else {
+            return Ok(false);
+        };
+        let last = place.min(self.count - 1);
+        let first = (place + self.count).saturating_sub(self.order.len());
+        if first != last || self.count > self.order.len() {
+            let reason = format!("several digests may be the {asked}; without -a all are compared");
+            return Err(Malformed::Rule(reason));
+        }
+        Ok(self.before == first)
+    }
 }
 
 /// How a digest looks: its length in characters, and whether it is in base32.
@@ -151,7 +183,9 @@ impl Grammar {
         };
         let mut claim = Claim::bare(plain::name(name, false)?);
         for (digits, (_, column)) in digests.iter().zip(columns) {
-            claim.digests.extend(self.digest(digits, *column)?);
+            if let Some(digest) = self.digest(digits, *column)? {
+                claim.add_digest(digest)?;
+            }
         }
         if settled.is_none() {
             self.columns = columns.clone();
@@ -166,15 +200,18 @@ impl Grammar {
 
     fn digest(&self, digits: &[u8], column: Column) -> Result<Option<ClaimedDigest>, Malformed> {
         let asked = self.algorithms.asked;
-        let fits = |a: Algorithm| a.digest_len_bytes() * 2 == digits.len();
         match column {
             Column::Alone => self.algorithms.one_of_several(digits),
             Column::Known(algorithm) if asked.is_none_or(|asked| asked == algorithm) => {
                 evidence::known(algorithm, digits).map(Some)
             }
-            Column::OneOf(candidates) if asked.is_none_or(fits) => {
-                evidence::one_of(digits, candidates).map(Some)
-            }
+            Column::OneOf(shared) => match asked {
+                None => evidence::one_of(digits, shared.candidates).map(Some),
+                Some(asked) if shared.is_place_of(asked)? => {
+                    evidence::known(asked, digits).map(Some)
+                }
+                Some(_) => Ok(None),
+            },
             Column::Unsupported(name) if asked.is_none() => {
                 Ok(Some(ClaimedDigest::Unsupported(name.into())))
             }
@@ -211,8 +248,10 @@ fn columns(digests: &[&[u8]]) -> Vec<(Look, Column)> {
                 (3, 1) => Column::Alone,
                 _ => Column::Unsupported("md5, md4 or ed2k"),
             },
-            _ if alike(digests) == 1 => Column::Alone,
-            (len, _) => shared(len, before),
+            (len, _) => match alike(digests) {
+                1 => Column::Alone,
+                count => shared(len, before, count),
+            },
         };
         (look(digits), column)
     };
@@ -228,19 +267,25 @@ fn crc(digests: &[&[u8]], place: usize) -> Column {
     }
 }
 
-fn shared(len: usize, before: usize) -> Column {
+fn shared(len: usize, before: usize, count: usize) -> Column {
     let orders = SHARED.iter().find(|(of, _)| *of == len);
-    orders
-        .and_then(|(_, orders)| orders.get(before))
-        .map_or(Column::Unsupported("unknown"), |order| Column::OneOf(order))
+    let found = orders.and_then(|(_, orders)| Some((*orders.first()?, *orders.get(before)?)));
+    found.map_or(Column::Unsupported("unknown"), |(order, candidates)| {
+        Column::OneOf(Shared {
+            candidates,
+            before,
+            count,
+            order,
+        })
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Format;
     use super::super::testing::{
         asking, called, in_format, made_of, no_hints, read_to_the_end, shown,
     };
+    use super::super::{Content, Format, Reader};
     use super::*;
     use proptest::prelude::*;
 
@@ -271,7 +316,7 @@ mod tests {
         );
         assert_eq!(
             read("a  MD5!  MD5!  SHA1!\n"),
-            ["1:a !md5, md4 or ed2k !md5, md4 or ed2k sha1?"]
+            ["1:a !md5, md4 or ed2k sha1?"]
         );
         assert_eq!(read("a MD5!\n"), ["1:a md5"]);
         assert_eq!(read("d/(e) = f  CRC32!  MD5!\n"), ["1:d/(e) = f crc32 md5"]);
@@ -307,6 +352,39 @@ mod tests {
         );
         assert_eq!(shown(list, &asking(Algorithm::Sha256)).1, ["1:a"]);
         assert_eq!(shown(list, &called("x.sha1")).1, ["1:a crc32 md5 sha1"]);
+    }
+
+    #[test]
+    fn of_several_digests_of_one_length_the_asked_one_is_found_by_its_place() {
+        let list = "a  11f6ad8ec52a2984abaafd7c3b516503785c2072  \
+                    00000000000000000000000000000000000000ff\n";
+        let read = |algorithm| {
+            let reader = Reader::new(list.as_bytes(), &asking(algorithm));
+            let record = reader.unwrap().next().unwrap().unwrap();
+            match record.content {
+                Content::Claim(claim) => claim.digests,
+                other => panic!("{other:?}"),
+            }
+        };
+        for (algorithm, last) in [(A::Sha1, 0x72), (A::Ripemd160, 0xff)] {
+            let digests = read(algorithm);
+            let [ClaimedDigest::Known(digest)] = &digests[..] else {
+                panic!("{digests:?}")
+            };
+            assert_eq!(digest.algorithm(), algorithm);
+            assert_eq!(digest.as_bytes().last(), Some(&last));
+        }
+        let two = "a  SHA256!  SHA256!\n";
+        assert_eq!(shown(two, &asking(A::Sha256)).1, ["1:a sha256"]);
+        assert_eq!(shown(two, &asking(A::Blake3)).1, ["1:a blake3"]);
+        assert_eq!(shown(two, &asking(A::Sm3)).1, ["1:a"]);
+        assert_eq!(shown(two, &asking(A::Sha1)).1, ["1:a"]);
+        assert_eq!(
+            shown(two, &asking(A::Sha3_256)).1,
+            ["1!several digests may be the sha3-256; without -a all are compared"]
+        );
+        let four = "a  SHA256!  SHA256!  SHA256!  SHA256!\n";
+        assert_eq!(shown(four, &asking(A::Blake2s)).1, ["1:a blake2s"]);
     }
 
     #[test]

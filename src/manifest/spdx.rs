@@ -6,7 +6,7 @@ use super::decoder::{Context, Decoder, Grammar, Records, Text};
 use super::detect::Sample;
 use super::evidence::AlgorithmEvidence;
 use super::json_text::{
-    At, Choice, JsonDecoder, Object, Outline, Roots, Shape, Value, by_line, name_of_bytes,
+    At, Choice, JsonDecoder, Object, Outline, Roots, Shape, Value, bad, by_line, name_of_bytes,
     skip_blanks,
 };
 use super::lines::trim_blanks;
@@ -68,8 +68,32 @@ fn add(
         "blake2b384" => "blake2b-384",
         other => other,
     };
-    claim.digests.extend(algorithms.named(word, digits)?);
-    Ok(())
+    match algorithms.named(word, digits)? {
+        Some(digest) => claim.add_digest(digest),
+        None => Ok(()),
+    }
+}
+
+/// Whether an element of version 3 is a file: `software_File`, also as a whole IRI and among other
+/// types. One that has digests must say what it is.
+fn is_file(object: &Object<'_>) -> Result<bool, Malformed> {
+    let Some(kind) = object.get("type").or_else(|| object.get("@type")) else {
+        return match object.get("verifiedUsing") {
+            None | Some(Value::Null) => Ok(false),
+            Some(_) => Err(Malformed::NoField("type")),
+        };
+    };
+    let kinds = match kind {
+        Value::List(kinds) => kinds,
+        one => std::slice::from_ref(one),
+    };
+    let mut is_file = false;
+    for kind in kinds {
+        let word = kind.as_text().ok_or_else(|| bad("type", kind))?;
+        let last = word.rsplit(['/', '#', ':', '_']).next();
+        is_file |= last.is_some_and(|last| last.eq_ignore_ascii_case("file"));
+    }
+    Ok(is_file)
 }
 
 #[derive(Debug)]
@@ -111,14 +135,17 @@ impl Shape for Json {
     fn piece(&mut self, line: u64, at: At<'_>, value: Value<'_>, records: &mut Records) {
         let claim = match (at, value.as_object()) {
             (At::ElementOf("files"), Some(object)) => self.of_version_2(object),
-            (At::ElementOf("@graph"), Some(object)) => {
-                let kind = object.get("type").or_else(|| object.get("@type"));
-                match kind.and_then(Value::as_text) {
-                    Some("software_File" | "File") => self.of_version_3(object),
-                    _ => return,
-                }
-            }
+            (At::ElementOf("@graph"), Some(object)) => match is_file(object) {
+                Ok(true) => self.of_version_3(object),
+                Ok(false) => return,
+                Err(reason) => Err(reason),
+            },
             (At::ElementOf("files" | "@graph"), None) => Err(Malformed::NoShape),
+            // Digests that stand in no list of elements.
+            (At::ElementOf("checksums" | "verifiedUsing"), _)
+            | (At::Member("files" | "@graph" | "checksums" | "verifiedUsing"), Some(_)) => {
+                Err(Malformed::NoShape)
+            }
             _ => return,
         };
         records.push_claim(line, claim);
@@ -143,24 +170,34 @@ impl Tags {
     }
 
     fn tag(&mut self, number: u64, tag: &[u8], value: &[u8], records: &mut Records) {
-        match tag {
-            b"FileName" => {
+        let tag = tag.to_ascii_lowercase();
+        match &tag[..] {
+            b"filename" => {
                 self.close(records);
                 self.open = Some((number, file(value)));
             }
-            b"FileChecksum" => {
+            b"filechecksum" => {
                 let added = match &mut self.open {
                     Some((_, Ok(claim))) => checksum(claim, value, &self.algorithms),
                     Some((_, Err(_))) => Ok(()),
                     None => Err(Malformed::NoField("FileName")),
                 };
-                match (added, &mut self.open) {
-                    (Ok(()), _) => {}
-                    (Err(reason), Some((_, claim))) => *claim = Err(reason),
-                    (Err(reason), None) => records.push(number, Content::Malformed(reason)),
+                if let Err(reason) = added {
+                    self.spoil(number, reason, records);
                 }
             }
+            tag if tag.starts_with(b"file") && holds(tag, b"checksum") => {
+                self.spoil(number, Malformed::NoShape, records);
+            }
             _ => {}
+        }
+    }
+
+    /// Refuses the open file, or the line if there is none.
+    fn spoil(&mut self, number: u64, reason: Malformed, records: &mut Records) {
+        match &mut self.open {
+            Some((_, claim)) => *claim = Err(reason),
+            None => records.push(number, Content::Malformed(reason)),
         }
     }
 }
@@ -256,6 +293,56 @@ mod tests {
             FileName: ./a.txt\nFileChecksum: SHA1: S!\nFileComment: <text>one\nFileName: forged\n</text>\n\
             FileChecksum: MD5: M!\nFileName: b\nLicenseComments: <text>x</text>\nFileChecksum: SHA1: S!\n";
         assert_eq!(claims(text), [pair("a.txt", 2), pair("b", 1)]);
+    }
+
+    #[test]
+    fn a_file_of_version_3_is_one_however_its_type_is_spelled() {
+        let element = |kind: &str| {
+            let text = r#"{"@context":"https://spdx.org/rdf/3.0.1/spdx-context.jsonld","@graph":[
+{KIND"name":"a","verifiedUsing":[{"algorithm":"sha1","hashValue":"S!"}]}]}"#;
+            shown(&text.replace("KIND", kind).replace("S!", SHA1), None)
+        };
+        for kind in [
+            r#""type":["software_File"],"#,
+            r#""@type":["Element","https://spdx.org/rdf/3.0.1/terms/Software/File"],"#,
+            r#""type":"https://spdx.org/rdf/3.0.1/terms/Software/File","#,
+            r#""type":"spdx:Software/File","#,
+        ] {
+            assert_eq!(element(kind), ["2:a"], "{kind}");
+        }
+        assert_eq!(element(""), ["2!no type"]);
+        assert_eq!(element(r#""type":7,"#), ["2!bad type: '7'"]);
+        assert!(element(r#""type":["software_Package"],"#).is_empty());
+    }
+
+    #[test]
+    fn digests_outside_the_lists_of_files_are_not_passed_over() {
+        for text in [
+            r#"{"spdxVersion":"","files":{"fileName":"a"}}"#,
+            r#"{"spdxVersion":"","fileName":"a","checksums":[{}]}"#,
+            r#"{"@context":"https://spdx.org/rdf/3","@graph":{"type":"software_File"}}"#,
+            r#"{"@context":"https://spdx.org/rdf/3","type":"software_File","verifiedUsing":[{}]}"#,
+        ] {
+            assert_eq!(shown(text, None), ["1!not a checksum line"], "{text}");
+        }
+    }
+
+    #[test]
+    fn tags_in_other_case_count_and_similar_ones_are_named() {
+        let text = "SPDXVersion: SPDX-2.3\nFileName: a\nFilechecksum: SHA1: S!\n\
+            Filename: b\nFILECHECKSUM: MD5: M!\n";
+        assert_eq!(claims(text), [pair("a", 1), pair("b", 1)]);
+        let text = "SPDXVersion: SPDX-2.3\nFileName: a\nFileChecksums: SHA1: 00\n";
+        assert_eq!(shown(text, None), ["2!not a checksum line"]);
+    }
+
+    #[test]
+    fn a_digest_that_stands_twice_counts_once_and_must_agree() {
+        let text =
+            "SPDXVersion: SPDX-2.3\nFileName: a\nFileChecksum: SHA1: S!\nFileChecksum: SHA1: S!\n";
+        assert_eq!(claims(text), [pair("a", 1)]);
+        let differing = text.replacen("S!", SHA1, 1).replace("S!", &"0".repeat(40));
+        assert_eq!(shown(&differing, None), ["2!two different sha1 digests"]);
     }
 
     #[test]

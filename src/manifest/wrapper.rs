@@ -109,6 +109,9 @@ impl Wrapper {
             (Self::PgpBody, SIGNATURE) => (Self::PgpSignature, Part::Wrapping),
             (Self::PgpBody, _) => (*self, body(line)),
             (Self::PgpSignature, END) => (Self::PgpAfter, Part::Wrapping),
+            (Self::PgpSignature, text) if !is_armour(text) => {
+                (*self, Part::Outside(Malformed::OutsideSignature))
+            }
             (Self::PgpSignature, _) | (Self::PgpBefore | Self::PgpAfter, []) => {
                 (*self, Part::Wrapping)
             }
@@ -136,6 +139,21 @@ fn body(line: &[u8]) -> Part<'_> {
         [b'-', ..] => Part::Outside(Malformed::OutsideSignature),
         text => Part::Body(text),
     }
+}
+
+/// A line that a signature may have: a header such as `Version: 1`, base64, or nothing.
+fn is_armour(line: &[u8]) -> bool {
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let is_header = [
+        &b"Version: "[..],
+        b"Comment: ",
+        b"MessageID: ",
+        b"Hash: ",
+        b"Charset: ",
+    ]
+    .iter()
+    .any(|key| line.starts_with(key));
+    is_header || line.iter().all(is_base64)
 }
 
 /// Markers may have blanks behind them, and the carriage return that a CRLF text has.
@@ -194,6 +212,8 @@ mod tests {
             outside("x")
         );
         assert_eq!(bodies(&SIGNED.replace("- -b", "-b"))[1], outside("-b"));
+        let inside = SIGNED.replace("SIGNATURE-----\n\n", "SIGNATURE-----\n00ff  x\n\n");
+        assert_eq!(bodies(&inside)[3], outside("00ff  x"));
         assert_eq!(
             bodies(&format!("{SIGNED}{SIGNED}"))[3],
             outside("-----BEGIN PGP SIGNED MESSAGE-----")

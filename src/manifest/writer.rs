@@ -146,6 +146,8 @@ pub struct WriterOptions {
     pub zero: bool,
     /// Write digests in base64, in formats that have it.
     pub base64: bool,
+    /// Let entries lack some of the digests, in formats whose lines say what they are of.
+    pub partial: bool,
     /// The algorithms that the run computes, in the order in which entries have their digests.
     pub algorithms: Vec<Algorithm>,
     /// Places in `algorithms`: what this manifest carries of them.
@@ -161,6 +163,7 @@ impl WriterOptions {
             format,
             zero: false,
             base64: false,
+            partial: false,
             algorithms: algorithms.to_vec(),
             carried: (0..algorithms.len()).collect(),
             header: Header::default(),
@@ -231,6 +234,7 @@ impl Writer {
             columns,
             terminator,
             base64: options.base64,
+            partial: options.partial,
             header: options.header,
         };
         Ok(Self {

@@ -227,8 +227,11 @@ impl<'r> XmlReader<'r> {
             Event::GeneralRef(reference) => {
                 let letter = resolve(&reference)?;
                 self.outside_root("a reference")?;
-                self.text
-                    .extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                self.room_for(letter.len_utf8())?;
+                if self.leaf {
+                    self.text
+                        .extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                }
                 Ok(None)
             }
             Event::Eof => self.end().map(Some),
@@ -265,13 +268,18 @@ impl<'r> XmlReader<'r> {
         if !text.trim_ascii().is_empty() {
             self.outside_root("text")?;
         }
-        if self.text.len() + text.len() > MAX_LINE_LEN_BYTES {
-            return Err(XmlError::Document(Malformed::TooLong(MAX_LINE_LEN_BYTES)));
-        }
+        self.room_for(text.len())?;
         if self.leaf {
             unmark(text, &mut self.text);
         }
         Ok(None)
+    }
+
+    fn room_for(&self, more: usize) -> Result<(), XmlError> {
+        if self.text.len() + more > MAX_LINE_LEN_BYTES {
+            return Err(XmlError::Document(Malformed::TooLong(MAX_LINE_LEN_BYTES)));
+        }
+        Ok(())
     }
 
     fn outside_root(&self, what: &str) -> Result<(), XmlError> {
@@ -672,6 +680,10 @@ mod tests {
             let last = shown(&document, LineEnds::Normal).pop().unwrap();
             assert_eq!(last, "1!the line is longer than 16777216 bytes", "{long}");
         }
+        let half = "x".repeat(MAX_LINE_LEN_BYTES / 2);
+        let document = format!("<a>{half}<!-- -->{half}&amp;</a>");
+        let last = shown(document.as_bytes(), LineEnds::Normal).pop().unwrap();
+        assert_eq!(last, "1!the line is longer than 16777216 bytes");
     }
 
     #[test]

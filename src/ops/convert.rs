@@ -35,6 +35,10 @@ struct Item {
     size: Option<u64>,
     modified: Option<Modified>,
     gap: Option<GapKind>,
+    /// Another spelling may be meant, which only the files could tell.
+    ambiguous: bool,
+    /// Contradictory things are said of it, or nothing that can be used.
+    spoiled: bool,
 }
 
 /// Something that the target does not hold and the source does.
@@ -60,12 +64,25 @@ pub enum Loss {
     Sizes(u64),
     /// Modification times.
     Times(u64),
+    /// Entries without any digest.
+    WithoutDigest(u64),
+    /// Files that are known and were not hashed.
+    Gaps(u64),
+    /// Second spellings of names with backslashes or escapes.
+    Spellings(u64),
 }
 
 impl Loss {
     /// Whether a digest or a name is lost, so that files can no longer be proved.
     pub fn is_grave(&self) -> bool {
-        matches!(self, Self::Digests { .. } | Self::Entry(_) | Self::Lines(_))
+        match self {
+            Self::Digests { .. }
+            | Self::Entry(_)
+            | Self::Lines(_)
+            | Self::WithoutDigest(_)
+            | Self::Gaps(_) => true,
+            Self::NotFiles(_) | Self::Sizes(_) | Self::Times(_) | Self::Spellings(_) => false,
+        }
     }
 }
 
@@ -86,11 +103,25 @@ impl Display for Loss {
             Self::Entry(error) => write!(f, "{error}"),
             Self::Lines(1) => f.write_str("1 line that cannot be used"),
             Self::Lines(count) => write!(f, "{count} lines that cannot be used"),
+            Self::WithoutDigest(count) => write!(f, "{} without a digest", counted(*count)),
+            Self::Gaps(count) => write!(f, "{} of files that were not hashed", counted(*count)),
+            Self::Spellings(count) => write!(
+                f,
+                "the other way to read the names of {}, which are kept as they are",
+                counted(*count)
+            ),
             Self::NotFiles(count) => write!(f, "{} of folders, links and devices", counted(*count)),
             Self::Sizes(count) => write!(f, "the sizes of {}", counted(*count)),
             Self::Times(count) => write!(f, "the modification times of {}", counted(*count)),
         }
     }
+}
+
+fn told(losses: &[Loss]) -> String {
+    let told = losses
+        .iter()
+        .map(|loss| format!("; not carried over: {loss}"));
+    told.collect()
 }
 
 fn counted(entries: u64) -> String {
@@ -116,8 +147,8 @@ pub struct Converted {
 #[non_exhaustive]
 pub enum ConvertError {
     /// The source holds no digest that can be written.
-    #[error("no entry with a digest that could be written")]
-    Nothing,
+    #[error("no entry with a digest that could be written{}", told(.0))]
+    Nothing(Vec<Loss>),
     /// The format cannot carry what it was asked to.
     #[error(transparent)]
     Writer(#[from] WriterError),
@@ -177,7 +208,8 @@ impl Inventory {
 
     fn item(&mut self, name: RelPath) -> &mut Item {
         let next = self.items.len();
-        let at = *self.by_name.entry(name.clone()).or_insert(next);
+        let key = name.normalised().into_owned();
+        let at = *self.by_name.entry(key).or_insert(next);
         if at == next {
             self.items.push(Item {
                 name,
@@ -186,6 +218,8 @@ impl Inventory {
                 size: None,
                 modified: None,
                 gap: None,
+                ambiguous: false,
+                spoiled: false,
             });
         }
         &mut self.items[at]
@@ -193,9 +227,11 @@ impl Inventory {
 
     fn claim(&mut self, claim: Claim, sink: &mut dyn Sink) -> Result<(), Error> {
         let name = claim.name.clone();
-        let Err(reason) = self.item(claim.name.clone()).join(claim) else {
+        let item = self.item(claim.name.clone());
+        let Err(reason) = item.join(claim) else {
             return Ok(());
         };
+        item.spoiled = true;
         self.spoiled += 1;
         let verdict = &Verdict::Unverified(reason);
         let event = Event::Verdict {
@@ -209,6 +245,7 @@ impl Inventory {
 impl Item {
     /// Adds what one more line says of the name.
     fn join(&mut self, claim: Claim) -> Result<(), Unverified> {
+        self.ambiguous |= claim.other_name.is_some();
         for digest in claim.digests {
             match digest {
                 ClaimedDigest::Known(digest) => self.add(digest)?,
@@ -237,6 +274,11 @@ impl Item {
                 Ok(())
             }
         }
+    }
+
+    /// Whether nothing could be said of it in the target, though the source names it.
+    fn lacks_digests(&self) -> bool {
+        self.digests.is_empty() && self.gap.is_none() && !self.spoiled
     }
 
     fn digest(&self, algorithm: Algorithm) -> Option<&Digest> {
@@ -273,9 +315,10 @@ impl Inventory {
         let algorithms = self.algorithms(target.format, &mut losses);
         let (mut writer, algorithms) = writer(target, algorithms, self.hashed(), &mut losses)?;
         let mut entries = 0;
-        for item in &self.items {
+        for item in self.items.iter().filter(|item| !item.spoiled) {
             if let Some(kind) = item.gap {
-                writer.write_gap(out, &item.name, kind)?;
+                let written = refused(writer.write_gap(out, &item.name, kind))?;
+                losses.extend(written.map(Loss::Entry));
             }
             let digests: Vec<Digest> = algorithms
                 .iter()
@@ -356,6 +399,8 @@ impl Inventory {
         let count =
             |has: fn(&Item) -> bool| self.items.iter().filter(|item| has(item)).count() as u64;
         let carries = format.info().carries;
+        let gaps = count(|item| item.gap.is_some());
+        let bare = count(Item::lacks_digests);
         let sizes = count(|item| item.size.is_some());
         let times = count(|item| item.modified.is_some());
         let told = [
@@ -363,6 +408,9 @@ impl Inventory {
             (!carries.modified, times, Loss::Times),
             (true, self.not_files, Loss::NotFiles),
             (true, self.spoiled, Loss::Lines),
+            (true, bare, Loss::WithoutDigest),
+            (!format.carries_gaps(), gaps, Loss::Gaps),
+            (true, count(|item| item.ambiguous), Loss::Spellings),
         ];
         for (lost, count, loss) in told {
             if lost && count > 0 {
@@ -380,13 +428,6 @@ fn writer(
     losses: &mut Vec<Loss>,
 ) -> Result<(Writer, Vec<Algorithm>), ConvertError> {
     let format = target.format;
-    let mut lose = |algorithm: Algorithm, reason: String| {
-        losses.push(Loss::Digests {
-            algorithm: algorithm.to_string(),
-            reason,
-            entries,
-        });
-    };
     if !format.names_algorithms() || format == Format::Sfv {
         let wanted = target
             .algorithm
@@ -395,15 +436,20 @@ fn writer(
             .iter()
             .filter(|&&algorithm| Some(algorithm) != wanted)
         {
-            lose(algorithm, format!("{format} carries one algorithm"));
+            losses.push(lost(
+                algorithm,
+                format!("{format} carries one algorithm"),
+                entries,
+            ));
         }
         algorithms.retain(|&algorithm| Some(algorithm) == wanted);
     }
     loop {
         if algorithms.is_empty() {
-            return Err(ConvertError::Nothing);
+            return Err(ConvertError::Nothing(std::mem::take(losses)));
         }
         let options = WriterOptions {
+            partial: true,
             zero: target.zero,
             base64: target.base64,
             header: Header {
@@ -417,15 +463,31 @@ fn writer(
             Err(WriterError::NotCarried {
                 algorithm, carried, ..
             }) => {
-                lose(algorithm, format!("{format} carries {carried}"));
+                losses.push(lost(
+                    algorithm,
+                    format!("{format} carries {carried}"),
+                    entries,
+                ));
                 algorithms.retain(|known| *known != algorithm);
             }
             Err(WriterError::TooShort(algorithm)) => {
-                lose(algorithm, "too short to prove anything".to_owned());
+                losses.push(lost(
+                    algorithm,
+                    "too short to prove anything".to_owned(),
+                    entries,
+                ));
                 algorithms.retain(|known| *known != algorithm);
             }
             Err(other) => return Err(other.into()),
         }
+    }
+}
+
+fn lost(algorithm: Algorithm, reason: String, entries: u64) -> Loss {
+    Loss::Digests {
+        algorithm: algorithm.to_string(),
+        reason,
+        entries,
     }
 }
 

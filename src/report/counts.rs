@@ -45,6 +45,8 @@ pub enum MalformedLines {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     by_word: [u64; OutcomeWord::ALL.len()],
+    /// Those of them that are ok and were not read.
+    present: u64,
     hashed: u64,
     skipped: u64,
     malformed: u64,
@@ -73,6 +75,7 @@ impl Counts {
 
     fn add_verdict(&mut self, verdict: &Verdict) {
         self.by_word[verdict.word() as usize] += 1;
+        self.present += u64::from(matches!(verdict, Verdict::Present));
         if let Verdict::Ok { size }
         | Verdict::Changed { size, .. }
         | Verdict::Corrupt { size, .. } = verdict
@@ -100,7 +103,8 @@ impl Counts {
         [OutcomeWord::Ok, OutcomeWord::Changed, OutcomeWord::Corrupt]
             .into_iter()
             .map(|word| self.of(word))
-            .sum()
+            .sum::<u64>()
+            - self.present
     }
 
     /// Files that `hash` or `update` read to their end.

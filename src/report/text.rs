@@ -154,7 +154,7 @@ const WORD_COLUMNS: usize = 10;
 /// What follows the name.
 fn details(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Ok { .. } | Verdict::Missing | Verdict::New => String::new(),
+        Verdict::Ok { .. } | Verdict::Present | Verdict::Missing | Verdict::New => String::new(),
         Verdict::Changed { differences, .. } | Verdict::Corrupt { differences, .. } => {
             let all: Vec<String> = differences.iter().map(difference).collect();
             format!("  ({})", all.join("; "))

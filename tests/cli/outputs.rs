@@ -405,3 +405,18 @@ fn new_lists_obey_the_umask_and_replaced_ones_keep_their_mode() {
     assert_eq!(mode("L"), 0o604);
     assert_ne!(fs::metadata(tree.path("L")).unwrap().ino(), inode);
 }
+
+#[test]
+fn a_file_that_is_hashed_is_not_replaced_by_its_manifest() {
+    let tree = Tree::new();
+    tree.file("precious", "abc");
+    for force in [&["--force"][..], &[]] {
+        let args = [&["hash", "-o", "precious", "./precious"], force].concat();
+        tree.cmd(args)
+            .run()
+            .code(2)
+            .stderr("multisum: precious: named both to be hashed and to be written\n")
+            .check();
+    }
+    assert_eq!(tree.read("precious"), b"abc");
+}

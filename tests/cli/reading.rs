@@ -333,3 +333,75 @@ fn standard_input_can_be_listed() {
         .code(1)
         .check();
 }
+
+#[test]
+fn what_is_no_file_proves_no_digest_and_is_no_file_that_was_verified() {
+    let tree = Tree::new();
+    let wrong = "0".repeat(64);
+    tree.file("x", "abc").dir("d").link("l", "x");
+    for list in [
+        format!("./d type=file sha256digest={wrong}\n./d type=dir\n"),
+        format!("./d type=dir\n./d type=file sha256digest={wrong}\n"),
+        format!("./d type=dir sha256digest={wrong}\n"),
+        format!("./l type=link link=x sha256digest={wrong}\n"),
+        // A folder alone is nothing that was read.
+        "./d type=dir\n".to_owned(),
+    ] {
+        let sha256 = SHA256_OF_ABC;
+        let beside = format!("./x type=file sha256digest={sha256}\n");
+        for rest in ["", &beside] {
+            tree.file("L", format!("#mtree\n{list}{rest}"));
+            let output = tree.cmd(["verify", "L"]).run();
+            let expected = if list == "./d type=dir\n" && !rest.is_empty() {
+                0
+            } else {
+                2
+            };
+            assert_eq!(output.code, Some(expected), "{list}{rest}{output}");
+            output.stdout_any().stderr_any().code(expected).check();
+        }
+    }
+    tree.file("A.sha256", format!("{wrong}  d\n"))
+        .file("B.mtree", "#mtree\n./d type=dir\n");
+    for lists in [["A.sha256", "B.mtree"], ["B.mtree", "A.sha256"]] {
+        tree.cmd(["verify", lists[0], lists[1]])
+            .run()
+            .code(2)
+            .stdout_has("contradictory entries: two different values of its type")
+            .stderr_any()
+            .check();
+    }
+}
+
+#[test]
+fn no_link_leads_out_of_a_manifest_that_describes_its_folder() {
+    let tree = Tree::new();
+    tree.file("t/s/x", "abc").file("other/s/x", "abc");
+    tree.cmd(["hash", "-q", "-o", "t/m.jsonl", "t"])
+        .run()
+        .code(0)
+        .check();
+    tree.remove("t/s/x");
+    std::fs::remove_dir(tree.path("t/s")).unwrap();
+    tree.link("t/s", "../other/s");
+    tree.cmd(["verify", "t/m.jsonl"])
+        .run()
+        .code(2)
+        .stdout_has("unverified  s/x: the name leads out of the base")
+        .stderr_any()
+        .check();
+    let md5 = MD5_OF_ABC;
+    tree.file(
+        "t/m.mhl",
+        format!(
+            "<hashlist version=\"1.0\"><hash><file>../other/s/x</file><size>3</size>\
+             <md5>{md5}</md5></hash></hashlist>"
+        ),
+    );
+    tree.cmd(["verify", "t/m.mhl"])
+        .run()
+        .code(2)
+        .stdout_has("the name leads out of the base")
+        .stderr_any()
+        .check();
+}

@@ -3,7 +3,7 @@
 use super::super::encoder::{self, Setup};
 use super::super::writer::{self, Column, EntryError, WriterError};
 use super::super::{Entry, Format};
-use super::name;
+use super::{algorithm_word, name};
 
 #[derive(Debug)]
 struct Encoder(Column);
@@ -17,6 +17,13 @@ pub(in super::super) fn encoder(setup: Setup) -> Result<Box<dyn encoder::Encoder
         });
     }
     let column = writer::only(setup.columns, Format::Bagit)?;
+    if algorithm_word(column.algorithm).is_none() {
+        return Err(WriterError::NotCarried {
+            format: Format::Bagit,
+            algorithm: column.algorithm,
+            carried: "every algorithm but cksum and the shortened BLAKE2b",
+        });
+    }
     Ok(Box::new(Encoder(column)))
 }
 

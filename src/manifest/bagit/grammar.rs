@@ -47,11 +47,15 @@ impl ManifestName {
     }
 }
 
-/// An algorithm as the names of manifests spell it: in lower case, letters and digits only.
-pub fn algorithm_word(algorithm: Algorithm) -> String {
+/// An algorithm as the names of manifests spell it: in lower case, letters and digits only. `None` if
+/// no manifest can be of it, since nobody would be led back to it by the name.
+pub fn algorithm_word(algorithm: Algorithm) -> Option<String> {
     let mut word = algorithm.to_string();
     word.retain(|letter| letter.is_ascii_alphanumeric());
-    word
+    let name = format!("manifest-{word}.txt");
+    let named = evidence::from_list_name(Path::new(&name))?.to_write();
+    // POSIX checksums are written in decimal, which no bag holds.
+    (named == Some(algorithm) && algorithm != Algorithm::Cksum).then_some(word)
 }
 
 /// A line of a manifest, cut in three.
@@ -91,8 +95,8 @@ pub struct Listed {
 
 /// Reads all of a manifest whose version is known: each line with its number.
 ///
-/// `asked` is the only algorithm that the user wants to compare. Empty lines and comments, which
-/// bagit.py passes over too, are left out.
+/// `asked` is the only algorithm that the user wants to compare. Empty lines are left out; there are
+/// no comments in a bag.
 pub fn read_manifest(
     text: &[u8],
     manifest: &ManifestName,
@@ -104,7 +108,7 @@ pub fn read_manifest(
         let listed = listed(line, version, |digits| whose.digest(digits, asked));
         (number, listed)
     };
-    let lines = text::lines(text).filter(|(_, line)| !is_passed_over(line));
+    let lines = text::lines(text).filter(|(_, line)| !text::is_blank(line));
     lines.map(read).collect()
 }
 
@@ -181,10 +185,6 @@ fn said(what: &str) -> Remark {
     Remark::Ignored(what.to_owned())
 }
 
-fn is_passed_over(line: &[u8]) -> bool {
-    text::is_blank(line) || line.starts_with(b"#")
-}
-
 /// Whether a line is one of a manifest of a bag, in a list that has the name of one.
 pub(in super::super) fn is_entry(line: &[u8], sample: Sample<'_>) -> bool {
     let named = sample.list_name.is_some_and(is_manifest_name);
@@ -222,7 +222,7 @@ impl decoder::Grammar for Alone {
             if index > 0 {
                 self.lone_returns += 1;
             }
-            if !is_passed_over(line) {
+            if !text::is_blank(line) {
                 self.entry(number + self.lone_returns, line, records);
             }
         }
@@ -256,7 +256,9 @@ impl Alone {
 mod tests {
     use super::*;
     use crate::digest::Digest;
-    use crate::manifest::{Entry, Format, Hints, Reader, Record, Writer, WriterOptions};
+    use crate::manifest::{
+        Entry, Format, Hints, Reader, Record, Writer, WriterError, WriterOptions,
+    };
     use crate::relpath::RelPath;
     use proptest::prelude::*;
 
@@ -348,15 +350,41 @@ mod tests {
     }
 
     #[test]
-    fn every_algorithm_has_a_word_that_leads_back_to_it() {
-        // POSIX checksums are written in decimal, which no bag holds.
+    fn a_comment_is_no_entry() {
+        let list = "MD5!  data/a\n#MD5!  data/b\n# text\n";
+        let (_, lines) = shown(list, "manifest-md5.txt");
+        assert_eq!(lines, ["1:data/a", "2!NoShape", "3!NoShape"]);
+        let name = ManifestName::of(b"manifest-md5.txt").unwrap();
+        let read = read_manifest(b"#x\n\n \n", &name, Version::V1_0, None);
+        assert_eq!(read, [(1, Err(Malformed::NoShape))]);
+    }
+
+    #[test]
+    fn whatever_has_a_word_is_led_back_to_by_it() {
         for algorithm in Algorithm::all().filter(|a| *a != Algorithm::Cksum) {
-            let name = format!("manifest-{}.txt", algorithm_word(algorithm));
+            let word = algorithm_word(algorithm).unwrap();
+            let name = format!("manifest-{word}.txt");
             let named = evidence::from_list_name(Path::new(&name));
             assert_eq!(
                 named.and_then(evidence::NamedAlgorithm::to_write),
                 Some(algorithm),
                 "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_manifest_that_nobody_can_read_is_not_written() {
+        for spelling in ["cksum", "blake2b-256", "blake2b-160"] {
+            let algorithm: Algorithm = spelling.parse().unwrap();
+            assert_eq!(algorithm_word(algorithm), None, "{spelling}");
+            let options = WriterOptions::new(Format::Bagit, &[algorithm]);
+            assert!(
+                matches!(
+                    Writer::new(options),
+                    Err(WriterError::NotCarried { algorithm: refused, .. }) if refused == algorithm
+                ),
+                "{spelling}"
             );
         }
     }

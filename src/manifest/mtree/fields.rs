@@ -86,12 +86,24 @@ fn unlisted_digest(key: &[u8]) -> Option<&str> {
     }
 }
 
+/// Whether no keyword that is unknown could have such a value unless it is a digest.
+fn looks_like_digest(value: &[u8]) -> bool {
+    let digits = hex_digits(value);
+    digits.len() >= 32 && digits.iter().all(u8::is_ascii_hexdigit)
+}
+
+fn hex_digits(value: &[u8]) -> &[u8] {
+    value.strip_prefix(b"0x").unwrap_or(value)
+}
+
 /// Whether a word is a keyword with its value, or one that has none.
 pub(super) fn is_keyword(word: &[u8]) -> bool {
     match split(word) {
         (b"nochange" | b"ignore" | b"optional", None) => true,
         (_, None) => false,
-        (key, Some(_)) => Keyword::of(key).is_some(),
+        (key, Some(value)) => {
+            Keyword::of(key).is_some() || (!key.is_empty() && looks_like_digest(value))
+        }
     }
 }
 
@@ -111,7 +123,13 @@ impl Fields {
         algorithms: &AlgorithmEvidence,
     ) -> Result<(), Refused> {
         let (key, value) = split(word);
-        let keyword = Keyword::of(key).ok_or(Refused::Unknown)?;
+        let keyword = match (Keyword::of(key), value) {
+            (Some(keyword), _) => keyword,
+            (None, Some(value)) if looks_like_digest(value) => {
+                Keyword::Digest(std::str::from_utf8(key).map_err(|_| bad("keyword", key))?)
+            }
+            (None, _) => return Err(Refused::Unknown),
+        };
         let value = match (value, keyword) {
             (_, Keyword::Unused) => return Ok(()),
             (Some(value), _) => value,
@@ -129,8 +147,7 @@ impl Fields {
                 self.add(algorithms.named("cksum", digits.as_bytes())?)?;
             }
             Keyword::Digest(name) => {
-                let digits = value.strip_prefix(b"0x").unwrap_or(value);
-                self.add(algorithms.named(name, digits)?)?;
+                self.add(algorithms.named(name, hex_digits(value))?)?;
             }
             Keyword::Unused => {}
         }
@@ -170,7 +187,12 @@ impl Fields {
             Some(Keyword::Link) => self.link = None,
             Some(Keyword::Cksum) => self.forget_digest("cksum"),
             Some(Keyword::Digest(name)) => self.forget_digest(name),
-            Some(Keyword::Unused) | None => {}
+            Some(Keyword::Unused) => {}
+            None => {
+                if let Ok(name) = std::str::from_utf8(key) {
+                    self.forget_digest(name);
+                }
+            }
         }
     }
 
@@ -191,7 +213,9 @@ impl Fields {
         if self.link.is_none() {
             self.link.clone_from(&defaults.link);
         }
-        for digest in &defaults.digests {
+        // Nobody means that all folders have one digest.
+        let is_file = self.kind.is_none_or(|kind| kind == Type::File);
+        for digest in defaults.digests.iter().filter(|_| is_file) {
             if !self
                 .digests
                 .iter()
@@ -344,10 +368,12 @@ mod tests {
             "optional",
             "sha3-256=00",
             "mode=0644",
+            "skein256=0123456789abcdef0123456789abcdef",
         ] {
             assert!(is_keyword(word.as_bytes()), "{word}");
         }
-        for word in ["a.txt", "x=y", "=", "type", "sha256", "digest=0"] {
+        let nameless = "=0123456789abcdef0123456789abcdef";
+        for word in ["a.txt", "x=y", "=", "type", "sha256", "digest=0", nameless] {
             assert!(!is_keyword(word.as_bytes()), "{word}");
         }
     }

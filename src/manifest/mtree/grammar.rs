@@ -240,7 +240,7 @@ impl Parser {
             self.tell(number, b"optional", text.to_owned(), records);
         }
         match claim {
-            Ok(Some(claim)) if claim.kind == Kind::Directory => {
+            Ok(Some(claim)) if claim.kind == Kind::Directory && claim.digests.is_empty() => {
                 self.waiting = Some((number, claim));
             }
             Ok(Some(claim)) => records.push(number, Content::Claim(claim)),
@@ -266,6 +266,8 @@ impl Parser {
     }
 
     /// What a line claims; `None` for the root, which is there if anything is.
+    ///
+    /// A digest of what has none is kept, so that it is not taken for compared.
     fn claim(
         &mut self,
         word: &[u8],
@@ -298,12 +300,12 @@ impl Parser {
         if enters {
             self.folder.enter(&name, word == b".");
         }
-        if word == b"." && kind == Kind::Directory {
+        if word == b"." && kind == Kind::Directory && fields.digests.is_empty() {
             return Ok(None);
         }
         let mut claim = Claim::bare(RelPath::from_bytes(name));
+        claim.digests = fields.digests;
         if kind == Kind::File {
-            claim.digests = fields.digests;
             claim.size = fields.size;
             claim.modified = fields.modified;
         }
@@ -591,6 +593,42 @@ mod tests {
                 "4~optional names are looked for as all others are",
                 "4:d 1",
                 "5:e 1"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_digest_of_what_is_no_file_is_kept() {
+        let list = ". type=dir md5=MD5!\n./d type=dir md5=MD5!\n./d/f size=1\n\
+                    ./l type=link link=f sha256=SHA256!\n./p type=fifo md5=MD5!\n";
+        assert_eq!(
+            shown(list),
+            [
+                "1:./ md5",
+                "2:d/ md5",
+                "3:d/f 1",
+                "4:l -> RelPath(f) sha256",
+                "5:p special md5"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_unknown_keyword_with_a_value_like_a_digest_is_no_remark() {
+        let list = "./a skein256=SHA256! sha256=SHA256!\n./b foo=0xMD5!\n./c foo=MD5!0 colour=12\n\
+                    type=file skein256=SHA256! ./d\nskein256=SHA256! type=file ./e\n\
+                    /set skein256=SHA256!\n./f\n/unset skein256\n./g\n";
+        assert_eq!(
+            shown(list),
+            [
+                "1:a ?skein256 sha256",
+                "2:b ?foo",
+                "3~unknown keyword 'colour'",
+                "3:c ?foo",
+                "4:d ?skein256",
+                "5:e ?skein256",
+                "7:f ?skein256",
+                "9:g"
             ]
         );
     }

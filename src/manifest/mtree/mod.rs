@@ -19,7 +19,8 @@
 //!   first; here it is always a name, since libarchive writes names of that kind as they are.
 //! - `optional`, `nochange` and `ignore` say what may be left unchecked. Whatever has a line is
 //!   checked here.
-//! - A folder is checked only if no listed name lies in it, as that name proves it.
+//! - A folder is checked only if no listed name lies in it, as that name proves it, or if its line has
+//!   a digest, which can prove nothing.
 //!
 //! Source: the manuals mtree(8) of NetBSD and mtree(5) of libarchive; the output of NetBSD's mtree
 //! 20180822 and bsdtar 3.6.2.

@@ -1,6 +1,8 @@
 //! A bag as a copy.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +13,7 @@ use crate::relpath::RelPath;
 
 use super::payload::PayloadFile;
 use super::tags::TagFile;
-use super::{BagError, BagSettings, create_folder, sync_folder, write_new};
+use super::{BagError, BagSettings, create_folder, parent_of, sync_folder, write_new};
 
 /// Copies every file, reads the copies, and writes the tag files if they are what was read before. The
 /// new folder is removed if anything fails.
@@ -43,17 +45,24 @@ fn fill(
 ) -> Result<(), BagError> {
     let data = target.join("data");
     create_folder(&data)?;
+    let mut folders = BTreeSet::from([data.clone()]);
     for file in files {
         if engine.cancel.is_cancelled() {
             return Err(Error::Cancelled.into());
         }
-        copy(folder, &data, file)?;
+        let (from, to) = (path_in(folder, &file.name)?, path_in(&data, &file.name)?);
+        create_folders(&to, &mut folders)?;
+        copy(&from, &to, file)?;
+    }
+    for made in &folders {
+        sync_folder(made)?;
     }
     compare(&data, files, &settings.algorithms, engine)?;
     for (name, bytes) in tags {
         write_new(&target.join(name), bytes)?;
     }
-    Ok(sync_folder(target)?)
+    sync_folder(target)?;
+    Ok(sync_folder(parent_of(target))?)
 }
 
 fn path_in(folder: &Path, name: &RelPath) -> Result<PathBuf, BagError> {
@@ -61,22 +70,34 @@ fn path_in(folder: &Path, name: &RelPath) -> Result<PathBuf, BagError> {
     path.ok_or_else(|| BagError::NotText(name.clone()))
 }
 
-fn copy(folder: &Path, data: &Path, file: &PayloadFile) -> Result<(), BagError> {
-    let (from, to) = (path_in(folder, &file.name)?, path_in(data, &file.name)?);
-    if let Some(parent) = to.parent() {
-        fs::create_dir_all(parent)
-            .map_err(|error| FileError::new(Operation::Create, parent, error))?;
-    }
-    fs::copy(&from, &to).map_err(|error| FileError::new(Operation::Write, &to, error))?;
-    if let Some(modified) = file.modified {
-        // A file that may not be written keeps that permission in its copy, and today's date.
-        if let Ok(copied) = fs::File::options().write(true).open(&to) {
-            copied
-                .set_modified(modified)
-                .map_err(|error| FileError::new(Operation::Write, &to, error))?;
-        }
+/// Makes the folders above a file that are not among those that were made, and adds them.
+fn create_folders(file: &Path, made: &mut BTreeSet<PathBuf>) -> Result<(), FileError> {
+    let above = file.ancestors().skip(1);
+    let missing: Vec<&Path> = above.take_while(|path| !made.contains(*path)).collect();
+    for path in missing.into_iter().rev() {
+        create_folder(path)?;
+        made.insert(path.to_owned());
     }
     Ok(())
+}
+
+/// Copies contents, permissions and the time of the last change, and forces them to the medium.
+fn copy(from: &Path, to: &Path, file: &PayloadFile) -> Result<(), FileError> {
+    let unread = |error| FileError::new(Operation::Open, from, error);
+    let mut source = File::open(from).map_err(unread)?;
+    let permissions = source.metadata().map_err(unread)?.permissions();
+    let created = File::create_new(to);
+    let mut copied = created.map_err(|error| FileError::new(Operation::Create, to, error))?;
+    let written = io::copy(&mut source, &mut copied)
+        .and_then(|_| {
+            file.modified
+                .map_or(Ok(()), |modified| copied.set_modified(modified))
+        })
+        .and_then(|()| copied.set_permissions(permissions));
+    written.map_err(|error| FileError::new(Operation::Write, to, error))?;
+    copied
+        .sync_all()
+        .map_err(|error| FileError::new(Operation::Sync, to, error))
 }
 
 /// Reads the copies.

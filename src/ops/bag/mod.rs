@@ -21,7 +21,9 @@ use crate::quote::Quoted;
 use crate::relpath::RelPath;
 use crate::walk::Special;
 
-use stage::Recovered;
+use payload::PayloadFile;
+use stage::{Recovered, Stage};
+use tags::TagFile;
 
 /// What a new bag says of itself, and with what it is protected.
 #[derive(Clone, Debug)]
@@ -41,6 +43,29 @@ pub enum BagError {
     /// The folder is one already.
     #[error("{}: a bag already; 'multisum verify' checks it", Quoted::path(.0))]
     AlreadyBag(PathBuf),
+    /// A run was stopped in it, or is at work.
+    #[error(
+        "{}: a run that was to make it a bag is at work or was stopped; run 'multisum hash --bag' \
+         without -o to end that first",
+        Quoted::path(.0)
+    )]
+    Unfinished(PathBuf),
+    /// Another run is at work in it.
+    #[error("{}: another run is making it a bag", Quoted::path(.0))]
+    Busy(PathBuf),
+    /// Something that no run leaves stands where one keeps its files.
+    #[error(
+        "{}: not what a stopped run leaves in {}; nothing was touched (move that folder away, if it \
+         is yours)",
+        Quoted::path(.path),
+        Quoted::path(.stage)
+    )]
+    Foreign {
+        /// What is missing, or should not be there.
+        path: PathBuf,
+        /// The folder where runs keep their files.
+        stage: PathBuf,
+    },
     /// The place for the copy is taken.
     #[error("{}: it exists; a bag is copied into a new folder", Quoted::path(.0))]
     Exists(PathBuf),
@@ -122,16 +147,11 @@ pub fn make_bag(
     engine: &engine::Options,
     sink: &mut dyn Sink,
 ) -> Result<(), BagError> {
-    match stage::recover(folder)? {
-        Recovered::Nothing => {}
-        how @ (Recovered::Undone | Recovered::Completed) => {
-            let completed = how == Recovered::Completed;
-            let folder = RelPath::from_path(folder);
-            tell(sink, &Note::UnfinishedBag { folder, completed })?;
-            if completed {
-                return Ok(());
-            }
-        }
+    tags::refuse_what_no_bag_names(&settings.algorithms)?;
+    if copy_to.is_some() {
+        stage::refuse_unfinished(folder)?;
+    } else if end_unfinished(folder, sink)? == Recovered::Completed {
+        return Ok(());
     }
     refuse_bag(folder)?;
     if let Some(target) = copy_to {
@@ -145,10 +165,34 @@ pub fn make_bag(
         count => tell(sink, &Note::EmptyFolders(count))?,
     }
     match copy_to {
-        Some(target) => copy::make(folder, target, &files, &tags, settings, engine),
-        None => {
-            payload::refuse_changes(folder, &files)?;
-            stage::make(folder, &tags)
+        Some(target) => {
+            stage::refuse_unfinished(folder)?;
+            copy::make(folder, target, &files, &tags, settings, engine)
+        }
+        None => make_in_place(folder, &files, &tags),
+    }
+}
+
+/// Ends what a stopped run began.
+fn end_unfinished(folder: &Path, sink: &mut dyn Sink) -> Result<Recovered, BagError> {
+    let recovered = stage::recover(folder)?;
+    if recovered != Recovered::Nothing {
+        let note = Note::UnfinishedBag {
+            folder: RelPath::from_path(folder),
+            completed: recovered == Recovered::Completed,
+        };
+        tell(sink, &note)?;
+    }
+    Ok(recovered)
+}
+
+fn make_in_place(folder: &Path, files: &[PayloadFile], tags: &[TagFile]) -> Result<(), BagError> {
+    let stage = Stage::begin(folder)?;
+    match payload::refuse_changes(folder, files) {
+        Ok(()) => stage.make(tags),
+        Err(changed) => {
+            stage.abandon()?;
+            Err(changed)
         }
     }
 }
@@ -174,14 +218,17 @@ fn refuse_target(folder: &Path, target: &Path) -> Result<(), BagError> {
         let failed = |error| FileError::new(Operation::Stat, path, error);
         path.canonicalize().map_err(failed)
     };
-    let parent = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    if real(parent)?.starts_with(real(folder)?) {
+    if real(parent_of(target))?.starts_with(real(folder)?) {
         return Err(BagError::Inside(target.to_owned()));
     }
     Ok(())
+}
+
+fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// Writes a new file and forces it to the medium.

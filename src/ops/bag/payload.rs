@@ -14,6 +14,7 @@ use crate::relpath::RelPath;
 use crate::walk::{self, Found, FoundKind, Input, Root};
 
 use super::BagError;
+use super::stage::STAGE;
 
 /// A file as it was read.
 #[derive(Debug)]
@@ -87,10 +88,12 @@ impl Sink for Collected<'_> {
     }
 }
 
-/// Looks at everything once more, so that a bag is not wrong from the beginning.
+/// Looks at everything once more, so that a bag is not wrong from the beginning; not at the stage of
+/// this run.
 pub(super) fn refuse_changes(folder: &Path, files: &[PayloadFile]) -> Result<(), BagError> {
     let mut hashed = files.iter();
-    for found in walk_all(folder) {
+    let of_stage = |found: &Found| found.name.components().next() == Some(STAGE.as_bytes());
+    for found in walk_all(folder).filter(|found| !of_stage(found)) {
         let same = hashed.next().filter(|file| file.name == found.name);
         if !same.is_some_and(|file| is_untouched(&found.path, file)) {
             return Err(BagError::Changed(found.name));

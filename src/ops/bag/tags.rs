@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::hasher::MultiHasher;
 use crate::manifest::bagit::algorithm_word;
@@ -17,6 +18,9 @@ pub(super) type TagFile = (String, Vec<u8>);
 /// The file that makes a folder a bag, and the last to be put in place.
 pub(super) const DECLARATION: &str = "bagit.txt";
 
+/// What people want to know of the bag.
+pub(super) const INFO: &str = "bag-info.txt";
+
 /// Every tag file, [`DECLARATION`] last.
 pub(super) fn tag_files(
     files: &[PayloadFile],
@@ -28,7 +32,7 @@ pub(super) fn tag_files(
         (RelPath::from_bytes(name), file.digests.clone())
     });
     let mut tags = manifests("manifest", payload, settings)?;
-    tags.push(("bag-info.txt".to_owned(), info(files, settings)));
+    tags.push((INFO.to_owned(), info(files, settings)));
     let declaration = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
     tags.push((DECLARATION.to_owned(), declaration.into()));
     let mut listed: Vec<(RelPath, Vec<Digest>)> = tags
@@ -46,22 +50,34 @@ pub(super) fn tag_files(
     Ok(tags)
 }
 
+/// Refuses algorithms of which a bag has no manifest.
+pub(super) fn refuse_what_no_bag_names(algorithms: &[Algorithm]) -> Result<(), BagError> {
+    writers(algorithms).map(drop)
+}
+
+/// One for each algorithm, with the word for it.
+fn writers(algorithms: &[Algorithm]) -> Result<Vec<(String, Writer)>, BagError> {
+    let writer = |(place, algorithm): (usize, &Algorithm)| {
+        let writer = Writer::new(WriterOptions {
+            carried: vec![place],
+            ..WriterOptions::new(Format::Bagit, algorithms)
+        })?;
+        let word = algorithm_word(*algorithm).ok_or(WriterError::NoSuchIndex(place))?;
+        Ok((word, writer))
+    };
+    let failed =
+        |error: WriterError| BagError::Manifest(io::Error::new(io::ErrorKind::InvalidInput, error));
+    let writers = algorithms.iter().enumerate().map(writer);
+    writers.collect::<Result<_, _>>().map_err(failed)
+}
+
 /// One manifest for each algorithm.
 fn manifests(
     kind: &str,
     entries: impl Iterator<Item = (RelPath, Vec<Digest>)>,
     settings: &BagSettings,
 ) -> Result<Vec<TagFile>, BagError> {
-    let failed =
-        |error: WriterError| BagError::Manifest(io::Error::new(io::ErrorKind::InvalidInput, error));
-    let writer = |place| {
-        Writer::new(WriterOptions {
-            carried: vec![place],
-            ..WriterOptions::new(Format::Bagit, &settings.algorithms)
-        })
-    };
-    let writers: Result<Vec<Writer>, _> = (0..settings.algorithms.len()).map(writer).collect();
-    let mut writers = writers.map_err(failed)?;
+    let mut writers = writers(&settings.algorithms)?;
     let mut texts = vec![Vec::new(); writers.len()];
     for (name, digests) in entries {
         let entry = Entry {
@@ -70,15 +86,12 @@ fn manifests(
             size: None,
             modified: None,
         };
-        for (writer, text) in writers.iter_mut().zip(&mut texts) {
+        for ((_, writer), text) in writers.iter_mut().zip(&mut texts) {
             let written = writer.write_entry(text, &entry);
             written.map_err(BagError::Manifest)?;
         }
     }
-    let names = settings.algorithms.iter().map(|algorithm| {
-        let word = algorithm_word(*algorithm);
-        format!("{kind}-{word}.txt")
-    });
+    let names = writers.iter().map(|(word, _)| format!("{kind}-{word}.txt"));
     Ok(names.zip(texts).collect())
 }
 

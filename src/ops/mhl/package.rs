@@ -75,7 +75,7 @@ fn part(top: &Path, history: &History, file: &str, records: Vec<Record>) -> Part
     Part { name, records }
 }
 
-/// What is wrong, and then the files, each where it was recorded last.
+/// What is wrong or noticed, and then the files, each where it was recorded last.
 fn parts_of(top: &Path, history: &History) -> Vec<Part> {
     let problems = history.problems.iter().map(|problem| {
         let content = Content::Malformed(problem.reason.clone());
@@ -86,7 +86,11 @@ fn parts_of(top: &Path, history: &History) -> Vec<Part> {
             vec![record(problem.line, content)],
         )
     });
-    let mut parts: Vec<Part> = problems.collect();
+    let remarks = history.remarks.iter().map(|(file, line, remark)| {
+        let content = Content::Remark(remark.clone());
+        part(top, history, file, vec![record(*line, content)])
+    });
+    let mut parts: Vec<Part> = problems.chain(remarks).collect();
     let mut generations: Vec<Vec<Record>> = history.links.iter().map(|_| Vec::new()).collect();
     for (name, recorded) in &history.files {
         // Also what a history below records by now: nothing drops out by being recorded again.

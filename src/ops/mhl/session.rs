@@ -1,15 +1,15 @@
 //! A new generation in every history of a tree.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::engine::Hashed;
 use crate::error::{Error, FileError, Operation};
-use crate::event::{Difference, Verdict};
+use crate::event::{Difference, Note, Unverified, Verdict};
 use crate::manifest::ascmhl::{self, Action, ChainLink, FolderDigest, NewGeneration, NewItem};
-use crate::manifest::{EntryError, Format, WriterError};
+use crate::manifest::{EntryError, Format, Remark, WriterError};
 use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
 use crate::walk::{Filter, FilterError};
@@ -49,6 +49,20 @@ struct New {
     noted: Vec<(Digest, Action)>,
 }
 
+/// A file that former generations record, and that is not there.
+struct Gone<'a> {
+    from: &'a RelPath,
+    /// The history that records it, as an index.
+    history: usize,
+    /// Those of its digests.
+    algorithms: Vec<Algorithm>,
+    /// All that are recorded, in the order of their algorithms.
+    digests: Vec<Digest>,
+}
+
+/// Names of files by their history and their digests.
+type ByDigests<'a> = HashMap<(usize, Vec<Digest>), VecDeque<&'a RelPath>>;
+
 /// A file that is recorded under another name than before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
@@ -76,6 +90,8 @@ pub struct NewGenerations {
     pub missing: Vec<RelPath>,
     /// Files that have another name now.
     pub renamed: Vec<Renamed>,
+    /// Files that runs left which were stopped. They must be removed before anything is written.
+    pub leftovers: Vec<PathBuf>,
     /// The files of the new generations, in the order in which they must be written.
     pub documents: Vec<Document>,
 }
@@ -135,8 +151,7 @@ impl MhlSession {
             .flat_map(|history| history.files.values());
         for digest in recorded.flat_map(Recorded::known) {
             let algorithm = digest.algorithm();
-            let writable = ascmhl::ALGORITHMS.contains(&algorithm);
-            if writable && !algorithms.contains(&algorithm) {
+            if !algorithms.contains(&algorithm) {
                 algorithms.push(algorithm);
             }
         }
@@ -144,7 +159,7 @@ impl MhlSession {
     }
 
     /// Takes a file that was hashed by all of [`Self::algorithms`]; gives a verdict if it is not what former
-    /// generations say.
+    /// generations say, or if none of their hashes can be computed.
     ///
     /// # Errors
     ///
@@ -155,6 +170,7 @@ impl MhlSession {
         let recorded = self.histories[index].files.get(&below);
         let known: Vec<Digest> =
             recorded.map_or_else(Vec::new, |file| file.known().copied().collect());
+        let unsupported = recorded.and_then(Recorded::unsupported);
         let differences: Vec<Difference> = hashed
             .digests
             .iter()
@@ -166,20 +182,31 @@ impl MhlSession {
                 wrong.map(move |&expected| Difference::Digest { expected, actual })
             })
             .collect();
-        let action = match (known.is_empty(), differences.is_empty()) {
-            (true, _) => Action::Original,
-            (false, true) => Action::Verified,
-            (false, false) => Action::Failed,
+        let of = |known: &Digest| {
+            let mut computed = hashed.digests.iter();
+            computed.any(|digest| digest.algorithm() == known.algorithm())
+        };
+        let compared = known.iter().any(of);
+        let unverified = match unsupported {
+            Some(name) if !compared => Some(Unverified::UnsupportedAlgorithm(name.into())),
+            _ if !compared && !known.is_empty() => Some(Unverified::NoDigest),
+            _ => None,
+        };
+        let action = match (&unverified, compared, differences.is_empty()) {
+            (Some(_), ..) => Action::Unstated,
+            (None, false, _) => Action::Original,
+            (None, true, true) => Action::Verified,
+            (None, true, false) => Action::Failed,
         };
         let noted = hashed.digests.iter().filter(|digest| {
             let algorithm = digest.algorithm();
-            self.asked.contains(&algorithm)
-                || known.iter().any(|known| known.algorithm() == algorithm)
+            let again = || known.iter().any(|known| known.algorithm() == algorithm);
+            ascmhl::ALGORITHMS.contains(&algorithm) && (self.asked.contains(&algorithm) || again())
         });
         let new = New {
             size: hashed.size,
             modified: hashed.modified.and_then(Timestamp::from_system),
-            known: !known.is_empty(),
+            known: action != Action::Original,
             digests: hashed.digests.clone(),
             noted: noted
                 .map(|&digest| (digest, action_of(digest, action, &known)))
@@ -187,7 +214,11 @@ impl MhlSession {
         };
         self.files.insert(name.clone(), new);
         let size = hashed.size;
-        Ok((!differences.is_empty()).then_some(Verdict::Changed { differences, size }))
+        Ok(match unverified {
+            Some(why) => Some(Verdict::Unverified(why)),
+            None if differences.is_empty() => None,
+            None => Some(Verdict::Changed { differences, size }),
+        })
     }
 
     /// Makes the new generations, when every file has been taken. `host` is the name of the computer.
@@ -198,14 +229,39 @@ impl MhlSession {
     pub fn finish(&self, created: Timestamp, host: &str) -> Result<NewGenerations, Error> {
         let missing = self.missing();
         let renamed = self.renamed(&missing);
-        let gone = |name: &RelPath| renamed.iter().all(|renamed| renamed.from != *name);
-        let missing = missing.into_iter().filter(gone).collect();
+        let found: HashSet<&RelPath> = renamed.iter().map(|renamed| &renamed.from).collect();
+        let mut missing = missing;
+        missing.retain(|name| !found.contains(name));
         let documents = self.documents(created, host, &renamed)?;
         Ok(NewGenerations {
             missing,
             renamed,
+            leftovers: self.leftovers(),
             documents,
         })
+    }
+
+    /// What is to be told of the former generations.
+    pub fn notes(&self) -> Vec<Note> {
+        let of = |history: &History| {
+            let folder = RelPath::from_path(&history.folder(&self.top));
+            let note = |(file, line, remark): &(String, u64, Remark)| Note::Remark {
+                manifest: folder.join(Path::new(file)),
+                line: *line,
+                remark: remark.clone(),
+            };
+            history.remarks.iter().map(note).collect::<Vec<_>>()
+        };
+        self.histories.iter().flat_map(of).collect()
+    }
+
+    fn leftovers(&self) -> Vec<PathBuf> {
+        let of = |history: &History| {
+            let folder = history.folder(&self.top);
+            let paths = history.leftovers.iter().map(|name| folder.join(name));
+            paths.collect::<Vec<_>>()
+        };
+        self.histories.iter().flat_map(of).collect()
     }
 
     fn missing(&self) -> Vec<RelPath> {
@@ -229,46 +285,68 @@ impl MhlSession {
         !self.filter.reaches(&path) || !self.filter.reports(&path)
     }
 
-    /// Pairs files that are gone with new ones in the same history that have all of their hashes. An empty
-    /// file is like any other.
+    /// Pairs files that are gone with new ones in the same history that have all of their hashes. Empty
+    /// files are all alike, and have no former name.
     fn renamed(&self, missing: &[RelPath]) -> Vec<Renamed> {
-        let mut new: HashMap<(usize, &Digest), Vec<&RelPath>> = HashMap::new();
-        for (name, file) in self
-            .files
-            .iter()
-            .rev()
-            .filter(|(_, file)| !file.known && file.size > 0)
-        {
-            let (index, _) = nearest(&self.histories, name);
-            for digest in &file.digests {
-                new.entry((index, digest)).or_default().push(name);
-            }
-        }
-        let mut renamed: Vec<Renamed> = Vec::new();
-        let mut taken: Vec<&RelPath> = Vec::new();
-        for from in missing {
-            let (index, below) = nearest(&self.histories, from);
-            let Some(recorded) = self.histories[index].files.get(&below) else {
+        let gone: Vec<Gone<'_>> = missing.iter().filter_map(|from| self.gone(from)).collect();
+        let sets: BTreeSet<&Vec<Algorithm>> = gone.iter().map(|gone| &gone.algorithms).collect();
+        let mut new: HashMap<_, _> = sets
+            .into_iter()
+            .map(|algorithms| (algorithms, self.new_by(algorithms)))
+            .collect();
+        let mut taken: HashSet<&RelPath> = HashSet::new();
+        let mut renamed = Vec::new();
+        for one in &gone {
+            let key = (one.history, one.digests.clone());
+            let candidates = new.get_mut(&one.algorithms);
+            let Some(candidates) = candidates.and_then(|new| new.get_mut(&key)) else {
                 continue;
             };
-            let Some(first) = recorded.known().next() else {
-                continue;
-            };
-            let fits = |name: &&&RelPath| {
-                let file = self.files.get(**name);
-                !taken.contains(*name)
-                    && file.is_some_and(|file| {
-                        recorded.known().all(|known| file.digests.contains(known))
-                    })
-            };
-            let candidates = new.get(&(index, first)).map_or(&[][..], Vec::as_slice);
-            if let Some(to) = candidates.iter().rev().find(fits).copied() {
-                taken.push(to);
-                let (from, to) = (from.clone(), to.clone());
-                renamed.push(Renamed { from, to });
+            while let Some(to) = candidates.pop_front() {
+                if taken.insert(to) {
+                    let (from, to) = (one.from.clone(), to.clone());
+                    renamed.push(Renamed { from, to });
+                    break;
+                }
             }
         }
         renamed
+    }
+
+    /// A missing file, if it has known hashes.
+    fn gone<'a>(&'a self, from: &'a RelPath) -> Option<Gone<'a>> {
+        let (history, below) = nearest(&self.histories, from);
+        let recorded = self.histories[history].files.get(&below)?;
+        let mut digests: Vec<Digest> = recorded.known().copied().collect();
+        digests.sort_by_key(Digest::algorithm);
+        let algorithms: Vec<Algorithm> = digests.iter().map(Digest::algorithm).collect();
+        (!digests.is_empty()).then_some(Gone {
+            from,
+            history,
+            algorithms,
+            digests,
+        })
+    }
+
+    /// The new files of each history by their digests of these algorithms, in the order of their names.
+    fn new_by(&self, algorithms: &[Algorithm]) -> ByDigests<'_> {
+        let mut new = ByDigests::new();
+        for (name, file) in &self.files {
+            if file.known || file.size == 0 {
+                continue;
+            }
+            let of = |algorithm: &Algorithm| {
+                let mut digests = file.digests.iter();
+                digests.find(|digest| digest.algorithm() == *algorithm)
+            };
+            let digests: Option<Vec<Digest>> =
+                algorithms.iter().map(|one| of(one).copied()).collect();
+            if let Some(digests) = digests {
+                let (history, _) = nearest(&self.histories, name);
+                new.entry((history, digests)).or_default().push_back(name);
+            }
+        }
+        new
     }
 
     /// The generations of the histories, those below before those above, since these refer to them; for each
@@ -456,4 +534,107 @@ fn filter(histories: &[History], ignore: &[String]) -> Result<Filter, FilterErro
         filter.exclude(pattern)?;
     }
     filter.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::history::tests::{entry, written};
+    use super::*;
+
+    fn open(top: &Path) -> MhlSession {
+        MhlSession::open(top, &[Algorithm::C4], &[]).unwrap()
+    }
+
+    /// What an engine gives for a file whose digests all are of one repeated byte.
+    fn hashed(session: &MhlSession, byte: u8) -> Hashed {
+        let digest = |algorithm: Algorithm| {
+            Digest::new(algorithm, &vec![byte; algorithm.digest_len_bytes()]).unwrap()
+        };
+        Hashed {
+            digests: session.algorithms().into_iter().map(digest).collect(),
+            size: 1,
+            modified: None,
+            retried_reads: 0,
+            direct_refused: false,
+        }
+    }
+
+    fn take(session: &mut MhlSession, name: &str, byte: u8) -> Option<Verdict> {
+        let hashed = hashed(session, byte);
+        session.take(&RelPath::from(name), &hashed).unwrap()
+    }
+
+    fn actions(session: &MhlSession, name: &str) -> Vec<(Algorithm, Action)> {
+        let noted = session.files[&RelPath::from(name)].noted.iter();
+        noted
+            .map(|(digest, action)| (digest.algorithm(), *action))
+            .collect()
+    }
+
+    #[test]
+    fn nothing_is_verified_that_was_not_compared() {
+        let sha256 = "11".repeat(32);
+        let entries = format!(
+            "<hash><path>a</path><sha256>{sha256}</sha256></hash>\
+             <hash><path>b</path><sha999>00</sha999></hash>"
+        );
+        let holder = written(&[&entries]);
+        let mut session = open(holder.path());
+        assert_eq!(session.algorithms(), [Algorithm::C4, Algorithm::Sha256]);
+        assert!(matches!(
+            take(&mut session, "a", 0x22),
+            Some(Verdict::Changed { .. })
+        ));
+        assert!(take(&mut session, "a", 0x11).is_none());
+        let verified = [(Algorithm::C4, Action::Verified)];
+        assert_eq!(actions(&session, "a"), verified);
+        let why = Unverified::UnsupportedAlgorithm("sha999".into());
+        let verdict = take(&mut session, "b", 0x11);
+        assert_eq!(
+            format!("{verdict:?}"),
+            format!("{:?}", Some(Verdict::Unverified(why)))
+        );
+        assert_eq!(actions(&session, "b"), [(Algorithm::C4, Action::Unstated)]);
+        assert!(take(&mut session, "c", 0x11).is_none());
+        assert_eq!(actions(&session, "c"), [(Algorithm::C4, Action::Original)]);
+        let created = Timestamp::new(0, 0).unwrap();
+        let generations = session.finish(created, "host").unwrap();
+        let text = String::from_utf8_lossy(&generations.documents[0].bytes);
+        assert!(text.contains(">b</path>\n      <c4 hashdate="), "{text}");
+    }
+
+    #[test]
+    fn many_alike_files_that_moved_are_paired_in_their_order() {
+        let count = 20_000;
+        let entries: String = (0..count)
+            .map(|index| entry(&format!("old/{index:05}"), '1', None))
+            .collect();
+        let holder = written(&[&entries]);
+        let mut session = open(holder.path());
+        for index in 0..count {
+            take(&mut session, &format!("new/{index:05}"), 0x11);
+        }
+        take(&mut session, "other", 0x22);
+        let missing = session.missing();
+        assert_eq!(missing.len(), count);
+        let renamed = session.renamed(&missing);
+        assert_eq!(renamed.len(), count);
+        for (index, renamed) in renamed.iter().enumerate() {
+            assert_eq!(renamed.from, RelPath::from(&*format!("old/{index:05}")));
+            assert_eq!(renamed.to, RelPath::from(&*format!("new/{index:05}")));
+        }
+    }
+
+    #[test]
+    fn what_a_stopped_run_left_is_told_and_goes() {
+        let holder = written(&[&entry("a", '1', None)]);
+        let stray = holder.path().join(HISTORY).join("0002_y.mhl");
+        std::fs::write(&stray, "").unwrap();
+        let mut session = open(holder.path());
+        assert_eq!(session.notes().len(), 1);
+        take(&mut session, "a", 0x11);
+        let created = Timestamp::new(0, 0).unwrap();
+        let generations = session.finish(created, "host").unwrap();
+        assert_eq!(generations.leftovers, [stray]);
+    }
 }

@@ -41,8 +41,9 @@ pub fn package_of(folder: &Path, algorithm: Option<Algorithm>) -> Result<Package
     })
 }
 
+/// Whether anything has that name: a link that leads nowhere is no file that is missing.
 fn exists(path: &Path) -> Result<bool, FileError> {
-    match fs::metadata(path) {
+    match fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(FileError::new(Operation::Stat, path, error)),

@@ -1,5 +1,6 @@
 //! The folder that relative names of a list start from.
 
+use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter};
 use std::path::{Component, Path, PathBuf};
 
@@ -81,6 +82,46 @@ impl PlacedBase {
             depth += if part == Component::ParentDir { -1 } else { 1 };
             depth < 0
         })
+    }
+}
+
+/// Whether links on the way to a name lead out of its base.
+#[derive(Debug)]
+pub(super) struct Links<'a> {
+    placed: &'a PlacedBase,
+    /// What is known of the folders of names, since most of them hold many.
+    folders: HashMap<PathBuf, bool>,
+}
+
+impl<'a> Links<'a> {
+    /// Knows no folder yet.
+    pub(super) fn new(placed: &'a PlacedBase) -> Self {
+        Self {
+            placed,
+            folders: HashMap::new(),
+        }
+    }
+
+    /// Whether a link leads out: one of the folders, or the name itself, if it is to be followed.
+    /// A name that leads nowhere does not lead out.
+    pub(super) fn lead_out(&mut self, name: &RelPath, follow: bool) -> bool {
+        let Some(path) = self.placed.place(name) else {
+            return false;
+        };
+        let real = &self.placed.real;
+        let leaves = |path: &Path| {
+            path.canonicalize()
+                .is_ok_and(|path| !path.starts_with(real))
+        };
+        let folder_leaves = path.parent().is_some_and(|folder| {
+            let known = self.folders.get(folder).copied();
+            known.unwrap_or_else(|| {
+                let found = leaves(folder);
+                self.folders.insert(folder.to_owned(), found);
+                found
+            })
+        });
+        folder_leaves || (follow && path.is_symlink() && leaves(&path))
     }
 }
 

@@ -329,6 +329,9 @@ fn judge_unread(entry: &Listed, path: &Path) -> Verdict {
         Kind::Link(_) => "symbolic link",
         Kind::Special => "device, socket or pipe",
     };
+    if !entry.digests.is_empty() {
+        return Verdict::Unverified(Unverified::DigestOfNoFile);
+    }
     let actual = kind_of(metadata.file_type());
     if expected != actual {
         let differences = vec![Difference::Kind { expected, actual }];
@@ -339,7 +342,7 @@ fn judge_unread(entry: &Listed, path: &Path) -> Verdict {
     }
     match entry.kind() {
         Kind::Link(Some(target)) => judge_link(target, path),
-        _ => Verdict::Ok { size: 0 },
+        _ => Verdict::Present,
     }
 }
 
@@ -348,7 +351,7 @@ fn judge_link(expected: &RelPath, path: &Path) -> Verdict {
         Ok(target) => {
             let actual = RelPath::from_path(&target);
             if actual == *expected {
-                return Verdict::Ok { size: 0 };
+                return Verdict::Present;
             }
             let expected = expected.clone();
             let differences = vec![Difference::Target { expected, actual }];

@@ -7,14 +7,12 @@ use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Sink, Unverified};
-use crate::manifest::{
-    Claim, ClaimedDigest, Content, Format, Hints, Kind, OpenError, Reader, Record,
-};
+use crate::manifest::{Claim, ClaimedDigest, Content, Hints, Kind, OpenError, Reader, Record};
 use crate::relpath::RelPath;
 use crate::timestamp::Modified;
 
 use super::base::BaseReason;
-use super::base::PlacedBase;
+use super::base::{Links, PlacedBase};
 use super::{Base, ExactScope, List, ListInput, Package, RecordedTotal, Relocation, VerifyOptions};
 
 /// All lists, read.
@@ -36,6 +34,8 @@ pub(super) struct ListSource {
     pub(super) entries: u64,
     /// Whether no name of it may lead out of the base.
     confined: bool,
+    /// Whether links were followed when it was made, so that they may lead anywhere.
+    follows_links: bool,
     /// Where every file must be listed, whatever the options say.
     pub(super) exact: Option<ExactScope>,
     /// How much it says there must be.
@@ -138,6 +138,7 @@ impl Listing {
             base: Base::current_folder(),
             entries: 0,
             confined: false,
+            follows_links: false,
             exact: None,
             total: None,
         };
@@ -152,7 +153,7 @@ impl Listing {
         }
         source.entries = (self.entries.len() - first) as u64;
         if source.confined {
-            self.confine(first, &source.base);
+            self.confine(first, &source);
         }
         self.spell_otherwise(first, &source, sink)?;
         self.sources.push(source);
@@ -182,10 +183,12 @@ impl Listing {
             },
         })?;
         let mut recorded = None;
+        let mut follows_links = false;
         for record in reader.by_ref() {
             let record = record.map_err(failed)?;
             if let Content::Header(header) = &record.content {
                 recorded.clone_from(&header.base);
+                follows_links = header.scope.follow_links;
             }
             self.take(record, &source.name, options, sink)?;
         }
@@ -196,7 +199,15 @@ impl Listing {
         sink.event(taken).map_err(Error::Output)?;
         let names = self.entries[first..].iter().flat_map(Listed::spellings);
         source.base = options.base.resolve(path, recorded.as_ref(), &names);
-        source.confined = matches!(reader.format(), Format::Jsonl | Format::Bagit);
+        source.confined = reader.format().is_confined();
+        source.follows_links = follows_links;
+        if source.base.reason == BaseReason::Recorded
+            && let Some(base) = recorded.filter(RelPath::is_absolute)
+        {
+            let manifest = source.name.clone();
+            let note = Note::RecordedElsewhere { manifest, base };
+            sink.event(Event::Note(&note)).map_err(Error::Output)?;
+        }
         if source.base.reason == BaseReason::CurrentFolder && path.is_some() {
             let manifest = source.name.clone();
             let note = Note::CurrentFolder { manifest };
@@ -314,10 +325,18 @@ impl Listing {
     }
 
     /// Refuses the entries from `first` on that lead out of their base.
-    fn confine(&mut self, first: usize, base: &Base) {
-        let placed = PlacedBase::new(base.clone());
+    fn confine(&mut self, first: usize, source: &ListSource) {
+        let placed = PlacedBase::new(source.base.clone());
+        let mut links = (!source.follows_links).then(|| Links::new(&placed));
         for entry in &mut self.entries[first..] {
-            if entry.target().is_absolute() || placed.is_left_by(entry.target()) {
+            let name = entry.target();
+            let follow = *entry.kind() == Kind::File;
+            let leaves = name.is_absolute() || placed.is_left_by(name);
+            if leaves
+                || links
+                    .as_mut()
+                    .is_some_and(|links| links.lead_out(name, follow))
+            {
                 entry.trouble = Some(Unverified::OutsideBase);
             }
         }
@@ -464,17 +483,18 @@ impl Listed {
             }
         }
         self.trouble = self.trouble.take().or(trouble);
+        let later_kind = extras.as_ref().map_or(&Kind::File, |extras| &extras.kind);
+        if self.kind() != later_kind {
+            self.trouble = Some(Unverified::ContradictoryField("type"));
+        }
         let Some(later) = extras else { return };
         match &mut self.extras {
             None => self.extras = Some(later),
-            Some(extras) if extras.kind != later.kind => {
-                self.trouble = Some(Unverified::ContradictoryField("type"));
-            }
             Some(extras) => match (extras.size, later.size) {
                 (Some(first), Some(second)) if first != second => {
                     self.trouble = Some(Unverified::ContradictoryField("size"));
                 }
-                (None, size) => extras.size = size,
+                (None, size) => (extras.size, extras.modified) = (size, later.modified),
                 _ => {}
             },
         }

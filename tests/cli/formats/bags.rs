@@ -943,3 +943,167 @@ fn a_percent_sign_that_bagit_py_does_not_escape_is_found_by_its_literal_name() {
         .stderr_has("2 ok")
         .check();
 }
+
+#[test]
+fn a_stage_that_leads_out_of_the_folder_is_refused_and_nothing_outside_is_touched() {
+    for with_payload in [true, false] {
+        let tree = Tree::new();
+        tree.file("victim/thesis.txt", "kept")
+            .file("victim/bagit.txt", "kept")
+            .file("letters/a", "abc");
+        tree.dir("letters/.multisum-bag");
+        tree.file("letters/.multisum-bag/lock", "");
+        if with_payload {
+            tree.dir("letters/.multisum-bag/payload");
+        }
+        tree.link("letters/.multisum-bag/tags", "../../victim");
+        let before = tree.list();
+        let output = tree.cmd(["hash", "--bag", "letters"]).run();
+        output
+            .stderr_has("letters/.multisum-bag/tags: not what a stopped run leaves")
+            .code(2)
+            .check();
+        assert_eq!(tree.list(), before);
+        assert_eq!(tree.read("victim/thesis.txt"), b"kept");
+    }
+}
+
+#[test]
+fn a_copy_neither_ends_nor_undoes_what_a_stopped_run_began() {
+    for step in [3, 11] {
+        let tree = Tree::new();
+        letters(&tree);
+        let fault = format!("/^rename:signal=SIGKILL:when={step}");
+        let Some(killed) = under_strace(&tree, &fault) else {
+            return;
+        };
+        drop(killed);
+        let before = contents(&tree.path("letters"));
+        let output = tree.cmd(["hash", "--bag", "letters", "-o", "bag"]).run();
+        output
+            .stderr_has("letters: a run that was to make it a bag is at work or was stopped")
+            .code(2)
+            .check();
+        assert_eq!(contents(&tree.path("letters")), before);
+        assert!(!tree.path("bag").exists());
+    }
+}
+
+#[test]
+fn a_copy_is_on_the_medium_before_it_is_declared_a_bag() {
+    let tree = Tree::new();
+    letters(&tree);
+    let options = [
+        "-f",
+        "-qq",
+        "-y",
+        "-e",
+        "trace=fsync",
+        "-o",
+        "trace",
+        crate::harness::BINARY,
+    ];
+    let args = options
+        .into_iter()
+        .chain(["hash", "--bag", "letters", "-o", "bag"]);
+    let Some(tool) = tree.tool("strace", args) else {
+        return;
+    };
+    tool.run().stderr_any().check();
+    let trace = String::from_utf8_lossy(&tree.read("trace")).into_owned();
+    let place = |path: &str| trace.find(&format!("/{path}>)"));
+    let declared = place("bag/bagit.txt");
+    assert!(declared.is_some(), "{trace}");
+    for path in [
+        "data/a",
+        "data/d/e/f",
+        "data/z",
+        "data",
+        "data/d",
+        "data/d/e",
+    ] {
+        let synced = place(&format!("bag/{path}"));
+        assert!(synced.is_some() && synced < declared, "{path}: {trace}");
+    }
+}
+
+#[test]
+fn an_algorithm_that_no_manifest_of_a_bag_can_name_is_refused_before_anything_is_read() {
+    for algorithm in ["blake2b-256", "cksum"] {
+        let tree = Tree::new();
+        letters(&tree);
+        let before = tree.list();
+        for args in [
+            &["hash", "--bag", "letters", "-a", algorithm][..],
+            &["hash", "-f", "bagit", "letters", "-a", algorithm],
+        ] {
+            let output = tree.cmd(args).run();
+            output
+                .stderr_has("format bagit cannot carry")
+                .code(2)
+                .check();
+        }
+        assert_eq!(tree.list(), before);
+    }
+}
+
+#[test]
+fn a_manifest_of_a_bag_is_written_under_no_other_name() {
+    let tree = Tree::new();
+    tree.file("data/100%", "abc");
+    let write = |path: &str| {
+        let args = ["hash", "-f", "bagit", "-a", "sha512", "-o", path, "data"];
+        tree.cmd(args).run()
+    };
+    for path in ["L", "L.txt", "sha512.txt", "my-manifest-sha512.txt"] {
+        write(path)
+            .stderr_has("known by its name, manifest-sha512.txt or tagmanifest-sha512.txt")
+            .code(2)
+            .check();
+        assert!(!tree.path(path).exists());
+    }
+    for path in ["manifest-sha512.txt", "tagmanifest-sha512.txt"] {
+        write(path).stderr_any().check();
+        let read = tree.cmd(["verify", path]).run();
+        read.stdout_any().stderr_has("1 ok").check();
+    }
+    write("-")
+        .stdout_has("  data/100%25\n")
+        .stderr_any()
+        .check();
+}
+
+#[test]
+fn a_comment_in_a_manifest_is_no_part_of_a_bag() {
+    let bag = Bag::of("1.0").with(|bag| {
+        bag.more_lines = vec![format!("#{}  data/test1.txt\n", digest("md5", b"x"))];
+    });
+    check("comment", &bag, 2, "manifest-md5.txt:4: ");
+}
+
+#[test]
+fn a_manifest_that_is_a_link_is_not_read() {
+    let tree = Tree::new();
+    Bag::of("1.0").write(&tree, "bag");
+    tree.remove("bag/manifest-md5.txt");
+    tree.link("bag/manifest-md5.txt", "/dev/zero");
+    check_tree(
+        "link",
+        &tree,
+        2,
+        "bag/manifest-md5.txt: read: no plain file",
+    );
+}
+
+#[test]
+fn two_lengths_for_one_file_are_a_contradiction() {
+    let bag = Bag::of("1.0").with(|bag| {
+        bag.fetch = Some("u 3 data/test1.txt\nv 4 data/test1.txt\n".to_owned());
+    });
+    check(
+        "fetch",
+        &bag,
+        2,
+        "fetch.txt:2: data/test1.txt: another length",
+    );
+}

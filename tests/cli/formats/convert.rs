@@ -236,3 +236,42 @@ fn entries_with_different_algorithms_are_carried_where_every_line_says_its_own()
         .stderr_has("not carried over: the sha256 digests of 1 entry (not every entry has one)")
         .check();
 }
+
+#[test]
+fn an_entry_without_a_digest_and_a_gap_are_not_lost_silently() {
+    let tree = Tree::new();
+    let sha256 = crate::harness::SHA256_OF_ABC;
+    tree.file(
+        "L.mtree",
+        format!("#mtree\n./a type=file sha256digest={sha256}\n./b type=file size=3\n"),
+    );
+    tree.cmd(["convert", "L.mtree", "-o", "L.jsonl"])
+        .run()
+        .code(2)
+        .stderr_has("not carried over: 1 entry without a digest")
+        .check();
+    assert!(!tree.path("L.jsonl").exists());
+    tree.file(
+        "L",
+        format!("# multisum gap: unreadable b\nSHA256 (a) = {sha256}\n"),
+    );
+    tree.cmd(["convert", "L", "-f", "gentoo", "-o", "Manifest"])
+        .run()
+        .code(2)
+        .stderr_any()
+        .check();
+    assert!(!tree.path("Manifest").exists());
+}
+
+#[test]
+fn a_contradictory_name_is_not_written_even_if_losses_are_allowed() {
+    let tree = Tree::new();
+    let (md5, other) = (crate::harness::MD5_OF_ABC, crate::harness::MD5_OF_HELLO);
+    tree.file("MD5SUMS", format!("{md5}  a\n{md5}  b\n{other}  ./b\n"));
+    tree.cmd(["convert", "-q", "--lossy", "MD5SUMS", "-f", "bsd"])
+        .run()
+        .code(2)
+        .stdout(format!("MD5 (a) = {md5}\n"))
+        .stderr_any()
+        .check();
+}

@@ -267,6 +267,37 @@ fn a_single_object_of_powershell_is_read_and_cut_off_rows_are_refused() {
     cut.stdout_has(reason).stderr_any().code(2).check();
 }
 
+/// Digests that say nothing good of a file must not be passed over beside one that is right.
+#[test]
+fn digests_in_unexpected_places_are_never_passed_over() {
+    const MD5: &str = "b1946ac92492d2347c6235b4d2611184";
+    let ok = format!(r#"{{"Path":"a.txt","Hashes":{{"md5":"{MD5}"}}}}"#);
+    let folder = format!(r#"{{"Path":"d","IsDir":true,"Hashes":{{"md5":"{MD5}"}}}}"#);
+    let object = format!(r#""Algorithm":"MD5","Hash":"{MD5}","Path":"a.txt""#);
+    let hashes = format!(r#""hashes":[{{"alg":"MD5","content":"{MD5}"}}]"#);
+    let file = format!(r#"{{"type":"file","name":"a.txt",{hashes}}}"#);
+    let subject = format!(r#"{{"name":"a.txt","digest":{{"md5":"{MD5}"}}}}"#);
+    let statement = r#"{"_type":"https://in-toto.io/Statement/v1""#;
+    for text in [
+        format!("[{ok},{folder}]"),
+        format!(r#"{{{object},"more":[{{{object}}}]}}"#),
+        format!(r#"{{"bomFormat":"CycloneDX","components":[{file},{{"name":"b",{hashes}}}]}}"#),
+        format!("{statement},\"subject\":[{subject}]}}\n{statement},\"subject\":[]}}\n"),
+        format!("path,md5,sha1\na.txt,{MD5},\n"),
+        format!("MD5 hash of a.txt:\n{MD5}\nCertUtil: MD5 hash of b:\n"),
+        format!(
+            "SPDXVersion: SPDX-2.3\nFileName: a.txt\nFileChecksum: MD5: {MD5}\nFilechecksum: MD5: {}\n",
+            "0".repeat(32)
+        ),
+    ] {
+        let tree = Tree::new();
+        tree.file("a.txt", "hello\n").dir("d").file("list", &text);
+        let found = tree.cmd(["verify", "list"]).run();
+        assert_eq!(found.code, Some(2), "{text}\n{found}");
+        found.stdout_any().stderr_any().code(2).check();
+    }
+}
+
 #[test]
 fn a_table_of_sizes_alone_proves_nothing() {
     let tree = Tree::new();

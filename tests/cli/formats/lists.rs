@@ -115,6 +115,30 @@ fn magnet_links_of_rhash_are_read() {
 }
 
 #[test]
+fn of_digests_of_one_length_the_asked_one_alone_is_compared() {
+    let tree = plain_tree();
+    let Some(tool) = tree.tool("rhash", "--simple --sha1 --ripemd160 a".split(' ')) else {
+        return;
+    };
+    let written = tool.run();
+    tree.file("list", &written.stdout);
+    written.stdout_any().check();
+    for algorithm in ["sha1", "ripemd160"] {
+        let output = tree.cmd(["verify", "-a", algorithm, "list"]).run();
+        output
+            .stdout_any()
+            .stderr_has(&format!("1 ok; base .; {algorithm}"))
+            .check();
+    }
+    let output = tree.cmd(["verify", "-a", "sha256", "list"]).run();
+    output
+        .stdout_has("unverified  a")
+        .stderr_any()
+        .code(2)
+        .check();
+}
+
+#[test]
 fn a_link_with_a_digest_that_is_not_computed_here_proves_nothing() {
     let tree = plain_tree();
     for args in ["--magnet --md5 --ed2k", "--ed2k-link"] {

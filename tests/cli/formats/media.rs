@@ -233,7 +233,7 @@ fn what_the_chain_does_not_guard_is_refused() {
             }
             "missing" => fs::remove_file(&second).unwrap(),
             "added" => {
-                fs::copy(&second, tree.path("R/ascmhl/0003_R.mhl")).unwrap();
+                fs::copy(&second, tree.path("R/ascmhl/0004_R.mhl")).unwrap();
             }
             "chainless" => fs::remove_file(&chain).unwrap(),
             _ => {
@@ -251,6 +251,21 @@ fn what_the_chain_does_not_guard_is_refused() {
         recorded(&tree, &["R"], "the manifest was altered", 2);
         assert_eq!(tree.names_in("R/ascmhl"), before, "{fault}");
     }
+}
+
+#[test]
+fn a_run_that_was_stopped_does_not_end_a_history() {
+    let tree = tree_of(&["R/a"]);
+    recorded(&tree, &["R"], "hashed 1 file", 0);
+    let first = tree.path(generation(&tree, "R", "0001"));
+    fs::copy(&first, tree.path("R/ascmhl/0002_R_stopped.mhl")).unwrap();
+    let told = "0002_R_stopped.mhl:1: it comes from a run that was stopped";
+    let output = tree.cmd(["verify", "R"]).run();
+    output.stderr_has(told).stderr_has("1 ok").check();
+    recorded(&tree, &["R"], told, 0);
+    assert!(!tree.path("R/ascmhl/0002_R_stopped.mhl").exists());
+    accepted(&tree, "R");
+    verified(&tree, "R", "", ": 1 ok;", 0);
 }
 
 #[test]

@@ -427,6 +427,27 @@ fn descriptions_of_debian_list_each_file_once() {
 }
 
 #[test]
+fn a_file_of_a_release_without_the_asked_digest_is_unverified() {
+    let tree = Tree::new();
+    tree.file("x", "x").file("y", "x");
+    let sha256 = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
+    tree.file(
+        "Release",
+        format!(
+            "Origin: x\nMD5Sum:\n 9dd4e461268c8034f5c8564e155c67a6 1 x\n \
+             9dd4e461268c8034f5c8564e155c67a6 1 y\nSHA256:\n {sha256} 1 x\n"
+        ),
+    );
+    is_good(&tree, &["Release"], &[": 2 ok;"]);
+    let output = tree.cmd(["verify", "-a", "sha256", "Release"]).run();
+    output
+        .stdout_has("unverified  y")
+        .stderr_has("1 ok, 1 unverified;")
+        .code(2)
+        .check();
+}
+
+#[test]
 fn lists_of_installed_packages_are_verified_from_the_root() {
     let tree = Tree::new();
     tree.file("root/usr/share/x", "x")

@@ -8,8 +8,8 @@ mod places;
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::algorithm::Algorithm;
@@ -29,6 +29,18 @@ pub(super) const DECLARATION: &str = "bagit.txt";
 
 const PAYLOAD: &str = "data";
 const FETCH: &str = "fetch.txt";
+
+/// More than ten million lines of SHA-512.
+const MAX_TAG_FILE_BYTES: u64 = 1 << 30;
+
+/// Why a tag file is not read.
+#[derive(Debug, thiserror::Error)]
+enum NotRead {
+    #[error("no plain file, which is what describes a bag")]
+    NoPlainFile,
+    #[error("longer than 1 GiB, which no file that describes a bag is")]
+    TooLong,
+}
 
 /// Reads every tag file that has a meaning.
 pub(super) fn read(folder: &Path, asked: Option<Algorithm>) -> Result<Package, Error> {
@@ -342,6 +354,7 @@ impl Bag<'_> {
         }
         let (part, text) = self.read_text(OsStr::new(FETCH))?;
         let mut holes = 0;
+        let mut lengths = HashMap::new();
         let mut last_line = 1;
         for (line, fetch) in bagit::read_fetch(&text, self.declaration.version) {
             last_line = line;
@@ -356,6 +369,12 @@ impl Bag<'_> {
                 continue;
             };
             holes += u64::from(self.places.find(&name) == Place::Absent);
+            if let Some(length) = fetch.length
+                && *lengths.entry(name.clone()).or_insert(length) != length
+            {
+                self.broken(part, line, format!("{name}: another length than before"));
+                continue;
+            }
             self.join_fetch(part, line, &name, fetch.length);
         }
         if holes > 0 {
@@ -384,7 +403,7 @@ impl Bag<'_> {
             let records = &mut self.parts[part].records;
             let record = stands.record.and_then(|record| records.get_mut(record));
             if let Some(Content::Claim(claim)) = record.map(|record| &mut record.content) {
-                claim.size = length;
+                claim.size = length.or(claim.size);
             }
         }
     }
@@ -438,6 +457,107 @@ impl Bag<'_> {
     }
 }
 
+/// Reads a tag file: nothing but a plain file of the bag itself, since a link may lead anywhere and
+/// whatever is no file may never end.
 fn read_file(path: &Path) -> Result<Vec<u8>, FileError> {
-    fs::read(path).map_err(|error: io::Error| FileError::new(Operation::Read, path, error))
+    read_bounded(path).map_err(|refused| FileError::new(Operation::Read, path, refused))
+}
+
+fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    let refused = |reason: NotRead| io::Error::new(io::ErrorKind::InvalidData, reason);
+    if !path.symlink_metadata()?.is_file() {
+        return Err(refused(NotRead::NoPlainFile));
+    }
+    let file = File::open(path)?;
+    // It may have been replaced, and may grow.
+    if !file.metadata()?.is_file() {
+        return Err(refused(NotRead::NoPlainFile));
+    }
+    if file.metadata()?.len() > MAX_TAG_FILE_BYTES {
+        return Err(refused(NotRead::TooLong));
+    }
+    let mut bytes = Vec::new();
+    match file.take(MAX_TAG_FILE_BYTES + 1).read_to_end(&mut bytes)? {
+        read if read as u64 > MAX_TAG_FILE_BYTES => Err(refused(NotRead::TooLong)),
+        _ => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MD5: &str = "900150983cd24fb0d6963f7d28e17f72";
+
+    fn bag() -> tempfile::TempDir {
+        let holder = tempfile::tempdir().unwrap();
+        let declaration = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+        fs::create_dir(holder.path().join(PAYLOAD)).unwrap();
+        for (name, text) in [
+            (DECLARATION, declaration),
+            ("data/a", "abc"),
+            ("manifest-md5.txt", &format!("{MD5}  data/a\n")),
+            (
+                "manifest-sha1.txt",
+                "a9993e364706816aba3e25717850c26c9cd0d89d  data/a\n",
+            ),
+        ] {
+            fs::write(holder.path().join(name), text).unwrap();
+        }
+        holder
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_tag_file_that_is_no_plain_file_is_not_opened() {
+        for name in [DECLARATION, "manifest-md5.txt", "bag-info.txt", FETCH] {
+            for target in ["/dev/zero", "data/a", "/nowhere/at/all"] {
+                let holder = bag();
+                let path = holder.path().join(name);
+                fs::remove_file(&path).ok();
+                std::os::unix::fs::symlink(target, &path).unwrap();
+                let error = super::super::package_of(holder.path(), None).unwrap_err();
+                let Error::File(error) = error else {
+                    panic!("{error:?}")
+                };
+                assert_eq!(error.path(), path);
+                assert!(error.to_string().contains("no plain file"), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tag_file_without_end_is_not_read_into_memory() {
+        let holder = bag();
+        let path = holder.path().join("manifest-md5.txt");
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(MAX_TAG_FILE_BYTES + 1).unwrap();
+        let error = read(holder.path(), None).unwrap_err();
+        assert!(error.to_string().contains("longer than"), "{error}");
+    }
+
+    /// What is broken in `fetch.txt`, and the sizes that the manifests then tell.
+    fn fetched(text: &str) -> (usize, Vec<Option<u64>>) {
+        let holder = bag();
+        fs::write(holder.path().join(FETCH), text).unwrap();
+        let package = read(holder.path(), None).unwrap();
+        let records = || package.parts.iter().flat_map(|part| &part.records);
+        let broken = |record: &&Record| matches!(record.content, Content::Malformed(_));
+        let sizes = records().filter_map(|record| match &record.content {
+            Content::Claim(claim) => Some(claim.size),
+            _ => None,
+        });
+        (records().filter(broken).count(), sizes.collect())
+    }
+
+    #[test]
+    fn a_length_in_fetch_is_neither_replaced_nor_dropped_by_a_later_line() {
+        let both = |size| vec![size, size];
+        assert_eq!(fetched("u 3 data/a\n"), (0, both(Some(3))));
+        assert_eq!(fetched("u 3 data/a\nv 3 data/a\n"), (0, both(Some(3))));
+        assert_eq!(fetched("u 3 data/a\nv - data/a\n"), (0, both(Some(3))));
+        assert_eq!(fetched("u - data/a\nv 3 data/a\n"), (0, both(Some(3))));
+        assert_eq!(fetched("u 4 data/a\nv 3 data/a\n"), (1, both(Some(4))));
+        assert_eq!(fetched("u 4 data/a\nv 3 ./data//a\n"), (1, both(Some(4))));
+    }
 }
