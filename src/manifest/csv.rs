@@ -83,6 +83,9 @@ fn starts_like_gnu(row: &ByteRecord) -> bool {
     digits >= 8 && name.get(digits) == Some(&b' ')
 }
 
+/// The fields of one row, with any bytes.
+pub(super) type Row = ByteRecord;
+
 /// Rows of fields, with their lines, from a stream. Memory is bounded by one row.
 pub(super) struct Rows<'r> {
     input: BufReader<Text<'r>>,

@@ -6,9 +6,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use csv::ByteRecord;
-
-use super::csv::Rows;
+use super::csv::{Row, Rows};
 use super::decoder::{Context, Decoder, Grammar, Method, Records, Text};
 use super::detect::Sample;
 use super::evidence::AlgorithmEvidence;
@@ -245,7 +243,7 @@ struct Heading {
 }
 
 impl Heading {
-    fn of(row: &ByteRecord) -> Option<Self> {
+    fn of(row: &Row) -> Option<Self> {
         let place = |name: &str| {
             let mut places = (0..row.len()).filter(|at| row.get(*at) == Some(name.as_bytes()));
             places.next().filter(|_| places.next().is_none())
@@ -257,7 +255,7 @@ impl Heading {
         })
     }
 
-    fn claim(self, row: &ByteRecord, algorithms: &AlgorithmEvidence) -> Result<Claim, Malformed> {
+    fn claim(self, row: &Row, algorithms: &AlgorithmEvidence) -> Result<Claim, Malformed> {
         if row.len() != self.count {
             let (count, expected) = (row.len(), self.count);
             return Err(Malformed::Rule(format!(
