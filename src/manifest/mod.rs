@@ -2,8 +2,8 @@
 //!
 //! Reading goes from bytes to [`Record`]s. `unpack` undoes gzip, `lines` cuts text into lines or
 //! NUL-terminated records and undoes UTF-16, `wrapper` takes signed text out of its wrapping, and
-//! `detect` looks at the beginning and decides what it is. Then a [`decoder::Grammar`] is given one
-//! line after another, or a [`decoder::Decoder`] reads a document of XML or JSON in one go.
+//! `detect` looks at the beginning and decides what it is. Then a `Grammar` is given one
+//! line after another, or a `Decoder` reads a document of XML or JSON in one go.
 //! `evidence` says whose digest a digest is. Writing goes the other way, through one [`Writer`]
 //! whatever the format.
 //!
