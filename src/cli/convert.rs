@@ -1,18 +1,18 @@
 //! `multisum convert`.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Sink, Verdict};
-use crate::manifest::{Format, Header, Hints, OpenError, Reader, output_hint};
-use crate::ops::{Converted, Inventory, Loss, Target};
+use crate::manifest::{Format, Header, Hints, output_hint};
+use crate::ops::{self, Converted, Inventory, Loss, Target};
 use crate::quote::OneLine;
 use crate::relpath::RelPath;
 
 use super::args::ConvertArgs;
 use super::exit::ExitCode;
 use super::header;
+use super::names;
 use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
 
@@ -64,13 +64,7 @@ fn read(args: &ConvertArgs, source: &RelPath, told: &mut Told) -> Result<Invento
             .transpose()?,
         format: args.from,
     };
-    let reader = Reader::new(plan::open_list(path)?, &hints).map_err(|reason| match reason {
-        OpenError::Read(error) => Error::File(failed(error)),
-        other => Error::NoManifest {
-            path: path.clone(),
-            reason: other.into(),
-        },
-    })?;
+    let reader = ops::open_manifest(plan::open_list(path)?, &hints, path)?;
     let mut inventory = Inventory::default();
     for record in reader {
         inventory.take(source, record.map_err(failed)?, told)?;
@@ -103,15 +97,7 @@ fn base(args: &ConvertArgs, header: &Header) -> RelPath {
         .and_then(RelPath::to_path)
         .unwrap_or_default();
     let base = own.join(recorded);
-    let beside = args.output.as_deref().map_or(Path::new("."), folder_of);
-    match (base.canonicalize(), beside.canonicalize()) {
-        (Ok(base), Ok(beside)) => match base.strip_prefix(&beside) {
-            Ok(below) if below.as_os_str().is_empty() => RelPath::from("."),
-            Ok(below) => RelPath::from_path(below),
-            Err(_) => RelPath::from_path(&base),
-        },
-        _ => RelPath::from_path(&base),
-    }
+    names::base_seen_from(args.output.as_deref(), &base).unwrap_or(RelPath::from_path(&base))
 }
 
 fn tell(

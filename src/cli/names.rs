@@ -59,13 +59,7 @@ impl Naming {
             Self::AsTyped => Path::new("."),
             Self::Base(folder) | Self::Under(folder) | Self::Above(folder) => folder,
         };
-        let base = base.canonicalize()?;
-        let own = output.map_or(Path::new("."), folder_of).canonicalize()?;
-        Ok(match base.strip_prefix(&own) {
-            Ok(below) if below.as_os_str().is_empty() => RelPath::from("."),
-            Ok(below) => RelPath::from_path(below),
-            Err(_) => RelPath::from_path(&base),
-        })
+        base_seen_from(output, base)
     }
 
     /// The path to open and the name to write for a PATH.
@@ -92,6 +86,18 @@ impl Naming {
             }
         }
     }
+}
+
+/// A folder as a manifest in the folder of `output` (or, without one, in the current folder) records
+/// it: relative to that folder if it lies there, else absolute.
+pub(super) fn base_seen_from(output: Option<&Path>, base: &Path) -> io::Result<RelPath> {
+    let base = base.canonicalize()?;
+    let own = output.map_or(Path::new("."), folder_of).canonicalize()?;
+    Ok(match base.strip_prefix(&own) {
+        Ok(below) if below.as_os_str().is_empty() => RelPath::from("."),
+        Ok(below) => RelPath::from_path(below),
+        Err(_) => RelPath::from_path(&base),
+    })
 }
 
 fn stays_inside(path: &Path) -> bool {

@@ -6,6 +6,7 @@
 use std::io::{self, Read};
 
 use super::evidence::AlgorithmEvidence;
+use super::lines::decimal;
 use super::writer::EntryError;
 use super::xml::{self, LineEnds, Node, XmlError, XmlReader};
 use super::{ClaimedDigest, Format, Malformed};
@@ -66,7 +67,7 @@ impl Action {
             Some("original") => Ok(Self::Original),
             Some("verified") => Ok(Self::Verified),
             Some("failed") => Ok(Self::Failed),
-            Some(other) => Err(bad("action", other.as_bytes())),
+            Some(other) => Err(Malformed::bad_field("action", other.as_bytes())),
         }
     }
 }
@@ -188,7 +189,10 @@ impl<'r> MhlReader<'r> {
         let is_root = self.xml.depth() == 1;
         if is_root && self.xml.name() != "hashlist" {
             let name = self.xml.name().as_bytes();
-            return Some(MhlItem::Malformed(bad("root element", name)));
+            return Some(MhlItem::Malformed(Malformed::bad_field(
+                "root element",
+                name,
+            )));
         }
         if self.xml.depth() == 3 {
             self.entry = Entry::default();
@@ -205,7 +209,7 @@ impl<'r> MhlReader<'r> {
             _ => return None,
         };
         let name = self.xml.name();
-        (!known.contains(&name)).then(|| bad("element", name.as_bytes()))
+        (!known.contains(&name)).then(|| Malformed::bad_field("element", name.as_bytes()))
     }
 
     fn end(&mut self) -> Option<MhlItem> {
@@ -246,7 +250,9 @@ impl<'r> MhlReader<'r> {
                 self.entry.size = size.map(|text| number("size", text)).transpose()?;
                 let time = self.xml.attribute("lastmodificationdate");
                 self.entry.modified = time
-                    .map(|text| moment(text.as_bytes()).ok_or(bad("time", text.as_bytes())))
+                    .map(|text| {
+                        moment(text.as_bytes()).ok_or(Malformed::bad_field("time", text.as_bytes()))
+                    })
                     .transpose()?;
                 let path = path(self.xml.text())?;
                 if self.entry.name.replace(path).is_some() {
@@ -259,7 +265,8 @@ impl<'r> MhlReader<'r> {
             }
             ("hashlistreference", "c4") => {
                 let text = self.xml.text().unwrap_or_default().trim_ascii();
-                let c4 = Digest::parse(Algorithm::C4, text).ok_or_else(|| bad("c4", text))?;
+                let c4 = Digest::parse(Algorithm::C4, text)
+                    .ok_or_else(|| Malformed::bad_field("c4", text))?;
                 only(&mut self.entry.c4, "c4", c4)?;
             }
             ("hash", word) => {
@@ -330,13 +337,6 @@ pub(super) fn only<T>(
     }
 }
 
-pub(super) fn bad(field: &'static str, value: &[u8]) -> Malformed {
-    Malformed::BadField {
-        field,
-        value: value.to_vec(),
-    }
-}
-
 /// A name that is the text of an element.
 pub(super) fn path(text: Option<&[u8]>) -> Result<RelPath, Malformed> {
     let text = text.ok_or_else(|| Malformed::Rule("elements within a name".to_owned()))?;
@@ -350,10 +350,8 @@ pub(super) fn path(text: Option<&[u8]>) -> Result<RelPath, Malformed> {
 }
 
 pub(super) fn number(field: &'static str, text: &str) -> Result<u64, Malformed> {
-    let digits = text.trim_ascii();
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
-    let number = digits.parse().ok().filter(|_| plain);
-    number.ok_or_else(|| bad(field, text.as_bytes()))
+    let number = decimal(text.trim_ascii().as_bytes());
+    number.ok_or_else(|| Malformed::bad_field(field, text.as_bytes()))
 }
 
 pub(super) fn moment(text: &[u8]) -> Option<Modified> {
@@ -384,13 +382,19 @@ pub fn read_chain(input: impl Read) -> io::Result<Vec<(u64, Result<ChainLink, Ma
         match xml.next() {
             Ok(Node::Done) => return Ok(links),
             Ok(Node::Start) if xml.depth() == 1 && xml.name() != "ascmhldirectory" => {
-                links.push((1, Err(bad("root element", xml.name().as_bytes()))));
+                links.push((
+                    1,
+                    Err(Malformed::bad_field("root element", xml.name().as_bytes())),
+                ));
             }
             Ok(Node::Start) if xml.depth() == 2 => {
                 link = Link::default();
                 link.sequence = xml.attribute("sequencenr").map(str::to_owned);
                 if xml.name() != "hashlist" {
-                    links.push((xml.start_line(), Err(bad("element", xml.name().as_bytes()))));
+                    links.push((
+                        xml.start_line(),
+                        Err(Malformed::bad_field("element", xml.name().as_bytes())),
+                    ));
                 }
             }
             Ok(Node::End) if xml.depth() == 3 => {
@@ -440,7 +444,7 @@ impl Link {
         Ok(ChainLink {
             sequence: number("sequencenr", &sequence)?,
             path: self.path.ok_or(Malformed::NoField("path"))?,
-            c4: Digest::parse(Algorithm::C4, &c4).ok_or_else(|| bad("c4", &c4))?,
+            c4: Digest::parse(Algorithm::C4, &c4).ok_or_else(|| Malformed::bad_field("c4", &c4))?,
         })
     }
 }

@@ -16,7 +16,7 @@ use super::encoder::{Encoder, Setup};
 use super::evidence::AlgorithmEvidence;
 use super::json_entry::{gap_word, spell, unknown_digest};
 use super::json_text::name_of_bytes;
-use super::lines::MAX_LINE_LEN_BYTES;
+use super::lines::{MAX_LINE_LEN_BYTES, decimal};
 use super::writer::{Column, EntryError, WriterError};
 use super::{Claim, Content, Entry, Format, GapKind, Malformed};
 use crate::algorithm::Algorithm;
@@ -275,22 +275,15 @@ impl Shape {
                 b"mtime" => Field::Modified,
                 word => match std::str::from_utf8(word) {
                     Ok(word) if !word.is_empty() => Field::Digest(word.to_owned()),
-                    _ => return Err(bad("heading", word)),
+                    _ => return Err(Malformed::bad_field("heading", word)),
                 },
             };
             if fields.contains(&field) {
-                return Err(bad("heading", word));
+                return Err(Malformed::bad_field("heading", word));
             }
             fields.push(field);
         }
         Ok(Self::Own(fields))
-    }
-}
-
-fn bad(field: &'static str, value: &[u8]) -> Malformed {
-    Malformed::BadField {
-        field,
-        value: value.to_vec(),
     }
 }
 
@@ -374,10 +367,11 @@ fn own_row(
                 }
             },
             _ if value.is_empty() => {}
-            Field::Size => claim.size = Some(number(value)?),
+            Field::Size => claim.size = Some(size(value)?),
             Field::Modified => {
                 let modified = std::str::from_utf8(value).ok().and_then(Modified::parse);
-                claim.modified = Some(modified.ok_or_else(|| bad("mtime", value))?);
+                claim.modified =
+                    Some(modified.ok_or_else(|| Malformed::bad_field("mtime", value))?);
             }
         }
     }
@@ -416,11 +410,8 @@ fn gap_kind(word: &[u8]) -> Option<GapKind> {
         .find(|kind| gap_word(*kind).as_bytes() == word)
 }
 
-fn number(digits: &[u8]) -> Result<u64, Malformed> {
-    let text = std::str::from_utf8(digits).ok();
-    let text = text.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-    let number = text.and_then(|text| text.parse().ok());
-    number.ok_or_else(|| bad("size", digits))
+fn size(digits: &[u8]) -> Result<u64, Malformed> {
+    decimal(digits).ok_or_else(|| Malformed::bad_field("size", digits))
 }
 
 fn cfv_row(row: &ByteRecord, algorithms: &AlgorithmEvidence) -> Result<Claim, Malformed> {
@@ -431,7 +422,7 @@ fn cfv_row(row: &ByteRecord, algorithms: &AlgorithmEvidence) -> Result<Claim, Ma
         folder => [folder, field(0)].join(&b'/'),
     };
     let mut claim = Claim::bare(name_of_bytes(name)?);
-    claim.size = Some(number(field(1))?);
+    claim.size = Some(size(field(1))?);
     if row.len() > 3 {
         add(&mut claim, "crc32", field(2), algorithms)?;
     }

@@ -21,6 +21,7 @@ use std::collections::HashSet;
 use super::decoder::{self, Context, Records};
 use super::detect::Sample;
 use super::evidence::AlgorithmEvidence;
+use super::lines::{decimal, words};
 use super::{Claim, ClaimedDigest, Malformed, Remark};
 use crate::algorithm::Algorithm;
 use crate::relpath::RelPath;
@@ -111,7 +112,7 @@ pub(super) fn is_entry(line: &[u8]) -> bool {
     };
     line.starts_with(b" ")
         && matches!(words[..], [digest, size, _] | [digest, size, _, _, _]
-            if is_digest(digest) && number(size).is_some())
+            if is_digest(digest) && decimal::<u64>(size).is_some())
 }
 
 /// Whether a line below a field of any kind is hardly anything but a row.
@@ -119,7 +120,7 @@ fn looks_like_row(line: &[u8]) -> bool {
     let is_digest = |word: &[u8]| word.len() >= 32 && word.iter().all(u8::is_ascii_hexdigit);
     let words: Vec<&[u8]> = words(line).collect();
     matches!(words[..], [digest, size, _] | [digest, size, _, _, _]
-        if is_digest(digest) && number(size).is_some())
+        if is_digest(digest) && decimal::<u64>(size).is_some())
 }
 
 /// The shape of a line.
@@ -153,20 +154,6 @@ impl<'a> Line<'a> {
             _ => Self::Other,
         }
     }
-}
-
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|byte| matches!(byte, b' ' | b'\t'))
-        .filter(|word| !word.is_empty())
-}
-
-fn number(text: &[u8]) -> Option<u64> {
-    let is_number = text.iter().all(u8::is_ascii_digit);
-    std::str::from_utf8(text)
-        .ok()
-        .filter(|_| is_number)?
-        .parse()
-        .ok()
 }
 
 /// The algorithm of a field that has one digest, or rows of them.
@@ -279,7 +266,7 @@ impl Parser {
             Some(algorithm) => self.algorithms.named(algorithm, digits)?,
             None => Some(self.algorithms.untagged(digits)?),
         };
-        let size = number(size).ok_or_else(|| bad("size", size))?;
+        let size = decimal(size).ok_or_else(|| Malformed::bad_field("size", size))?;
         let name = checked(name)?.to_vec();
         Ok(Some(Row { name, size, digest }))
     }
@@ -327,7 +314,7 @@ impl Stanza {
         let name = self.filename.take().ok_or(Malformed::NoField("Filename"))?;
         let mut claim = Claim::bare(RelPath::from_bytes(checked(&name)?));
         if let Some(size) = &self.size {
-            claim.size = Some(number(size).ok_or_else(|| bad("size", size))?);
+            claim.size = Some(decimal(size).ok_or_else(|| Malformed::bad_field("size", size))?);
         }
         for (algorithm, digits) in &self.digests {
             if let Some(digest) = algorithms.named(algorithm, digits)? {
@@ -356,13 +343,6 @@ fn checked(name: &[u8]) -> Result<&[u8], Malformed> {
         [] => Err(Malformed::EmptyName),
         name if name.contains(&0) => Err(Malformed::NulInName),
         name => Ok(name),
-    }
-}
-
-fn bad(field: &'static str, value: &[u8]) -> Malformed {
-    Malformed::BadField {
-        field,
-        value: value.to_vec(),
     }
 }
 

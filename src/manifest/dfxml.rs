@@ -5,7 +5,7 @@
 
 use std::io;
 
-use super::ascmhl::{bad, moment, number, only, path};
+use super::ascmhl::{moment, number, only, path};
 use super::decoder::{Context, Decoder, Records, Text};
 use super::detect::Sample;
 use super::encoder::{Encoder, Setup};
@@ -140,7 +140,7 @@ impl FileObjects<'_> {
             }
             "mtime" if !word.is_empty() => {
                 let time = moment(word).or_else(|| since_1970(word));
-                let time = time.ok_or_else(|| bad("mtime", word))?;
+                let time = time.ok_or_else(|| Malformed::bad_field("mtime", word))?;
                 only(&mut self.claim.modified, "mtime", time)
             }
             "hashdigest" => {

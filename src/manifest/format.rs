@@ -59,6 +59,8 @@ pub struct Carries {
     pub size: bool,
     /// The modification time.
     pub modified: bool,
+    /// That a file is known and was not hashed.
+    pub gaps: bool,
 }
 
 /// One row of the table.
@@ -77,13 +79,16 @@ pub struct FormatInfo {
     pub writable: bool,
     /// What an entry holds.
     pub carries: Carries,
+    /// Whether a manifest describes the folder that it lies in and nothing else, so that no name in
+    /// it may lead out.
+    pub confined: bool,
     /// What it is, for tables and help texts.
     pub description: &'static str,
 }
 
 macro_rules! table {
     ($($format:ident $name:literal $aliases:expr, $endings:expr, $writable:ident,
-        $algorithms:ident $size:ident $modified:ident, $description:literal;)*) => {
+        $algorithms:ident $size:ident $modified:ident $gaps:ident, $confined:ident, $description:literal;)*) => {
         &[$(FormatInfo {
             format: Format::$format,
             name: $name,
@@ -94,7 +99,9 @@ macro_rules! table {
                 algorithms: $algorithms,
                 size: $size,
                 modified: $modified,
+                gaps: $gaps,
             },
+            confined: $confined,
             description: $description,
         }),*]
     };
@@ -109,37 +116,37 @@ const Y: bool = true;
 const N: bool = false;
 
 /// Every format: name, other names, endings; whether it is written; whether it carries several
-/// algorithms, the size, the modification time; what it is.
+/// algorithms, the size, the modification time, gaps; whether it is confined; what it is.
 #[rustfmt::skip]
 static TABLE: &[FormatInfo] = table! {
-    Gnu "gnu" ["md5sum", "sha256sum", "b3sum", "xxhsum"], [], W, N N N, "`DIGEST  NAME`, as sha256sum and its kin, b3sum, xxhsum, shasum and RHash write it";
-    GnuZero "gnu-zero" [], [], W, N N N, "the same between NUL bytes, `sha256sum --zero`";
-    Bsd "bsd" ["openssl", "tag"], [], W, Y N N, "`SHA256 (NAME) = DIGEST`, as BSD systems, `sha256sum --tag` and OpenSSL write it";
-    Jsonl "jsonl" ["native"], ["jsonl", "ndjson"], W, Y Y Y, "the native manifest, one JSON object a line";
-    Json "json" [], ["json"], W, Y Y Y, "an array of JSON objects";
-    Csv "csv" [], ["csv"], W, Y Y Y, "comma-separated values with a heading";
-    Hashdeep "hashdeep" [], ["hashdeep"], W, Y Y N, "hashdeep's lists, also for its audit mode";
-    Md5deep "md5deep" [], [], R, N Y N, "md5deep, sha1deep and so on, also with -z and -c";
-    Dfxml "dfxml" [], ["dfxml"], W, Y Y Y, "Digital Forensics XML, `hashdeep -d`";
-    Sfv "sfv" ["cksfv"], ["sfv"], W, N Y Y, "Simple File Verification, `NAME CRC32`";
-    Magnet "magnet" ["ed2k"], ["magnet"], W, Y Y N, "magnet links, `rhash --magnet`; ed2k links are read";
-    Rhash "rhash" [], [], R, Y N N, "RHash's lines with all digests behind the name, `rhash --simple`";
-    Bagit "bagit" [], [], W, N N N, "the manifests of BagIt bags; a folder is verified as a bag";
-    Mtree "mtree" [], ["mtree"], W, Y Y Y, "BSD mtree specifications, `bsdtar --format=mtree`, pacman's .MTREE";
-    Mhl "mhl" ["ascmhl"], ["mhl"], W, Y Y Y, "ASC Media Hash Lists 2.0; a folder is verified as a history";
-    LegacyMhl "legacy-mhl" [], [], R, Y Y Y, "Media Hash Lists 1.0 and 1.1";
-    Gentoo "gentoo" [], [], W, Y Y N, "Gentoo Manifest, GLEP 74";
-    Debian "debian" [], [], R, Y Y N, "Release, Packages, .dsc and .changes of Debian";
-    PowerShell "powershell" ["get-filehash"], [], R, Y N N, "Get-FileHash as table, list, CSV or JSON";
-    Certutil "certutil" [], [], R, Y N N, "`certutil -hashfile` of Windows";
-    Fciv "fciv" [], [], R, Y N N, "Microsoft File Checksum Integrity Verifier, as text or XML";
-    Rclone "rclone" [], [], R, Y Y Y, "`rclone lsjson --hash`";
-    Spdx "spdx" [], [], R, Y N N, "SPDX 2 and 3 bills of materials";
-    CycloneDx "cyclonedx" [], [], R, Y N N, "CycloneDX bills of materials";
-    InToto "in-toto" ["dsse", "slsa"], [], R, Y N N, "in-toto statements, also in DSSE envelopes";
-    Sri "sri" [], [], R, Y N N, "`sha256-BASE64 NAME`, as in subresource integrity";
-    Cksum "cksum" [], [], R, N Y N, "`CRC SIZE NAME` of POSIX cksum";
-    Bare "bare" [], [], R, N N N, "nothing but the digest of the file that the list is named after";
+    Gnu "gnu" ["md5sum", "sha256sum", "b3sum", "xxhsum"], [], W, N N N Y, N, "`DIGEST  NAME`, as sha256sum and its kin, b3sum, xxhsum, shasum and RHash write it";
+    GnuZero "gnu-zero" [], [], W, N N N Y, N, "the same between NUL bytes, `sha256sum --zero`";
+    Bsd "bsd" ["openssl", "tag"], [], W, Y N N Y, N, "`SHA256 (NAME) = DIGEST`, as BSD systems, `sha256sum --tag` and OpenSSL write it";
+    Jsonl "jsonl" ["native"], ["jsonl", "ndjson"], W, Y Y Y Y, Y, "the native manifest, one JSON object a line";
+    Json "json" [], ["json"], W, Y Y Y Y, N, "an array of JSON objects";
+    Csv "csv" [], ["csv"], W, Y Y Y Y, N, "comma-separated values with a heading";
+    Hashdeep "hashdeep" [], ["hashdeep"], W, Y Y N Y, N, "hashdeep's lists, also for its audit mode";
+    Md5deep "md5deep" [], [], R, N Y N N, N, "md5deep, sha1deep and so on, also with -z and -c";
+    Dfxml "dfxml" [], ["dfxml"], W, Y Y Y N, N, "Digital Forensics XML, `hashdeep -d`";
+    Sfv "sfv" ["cksfv"], ["sfv"], W, N Y Y Y, N, "Simple File Verification, `NAME CRC32`";
+    Magnet "magnet" ["ed2k"], ["magnet"], W, Y Y N Y, N, "magnet links, `rhash --magnet`; ed2k links are read";
+    Rhash "rhash" [], [], R, Y N N N, N, "RHash's lines with all digests behind the name, `rhash --simple`";
+    Bagit "bagit" [], [], W, N N N N, Y, "the manifests of BagIt bags; a folder is verified as a bag";
+    Mtree "mtree" [], ["mtree"], W, Y Y Y Y, N, "BSD mtree specifications, `bsdtar --format=mtree`, pacman's .MTREE";
+    Mhl "mhl" ["ascmhl"], ["mhl"], W, Y Y Y N, Y, "ASC Media Hash Lists 2.0; a folder is verified as a history";
+    LegacyMhl "legacy-mhl" [], [], R, Y Y Y N, Y, "Media Hash Lists 1.0 and 1.1";
+    Gentoo "gentoo" [], [], W, Y Y N N, N, "Gentoo Manifest, GLEP 74";
+    Debian "debian" [], [], R, Y Y N N, N, "Release, Packages, .dsc and .changes of Debian";
+    PowerShell "powershell" ["get-filehash"], [], R, Y N N N, N, "Get-FileHash as table, list, CSV or JSON";
+    Certutil "certutil" [], [], R, Y N N N, N, "`certutil -hashfile` of Windows";
+    Fciv "fciv" [], [], R, Y N N N, N, "Microsoft File Checksum Integrity Verifier, as text or XML";
+    Rclone "rclone" [], [], R, Y Y Y N, N, "`rclone lsjson --hash`";
+    Spdx "spdx" [], [], R, Y N N N, N, "SPDX 2 and 3 bills of materials";
+    CycloneDx "cyclonedx" [], [], R, Y N N N, N, "CycloneDX bills of materials";
+    InToto "in-toto" ["dsse", "slsa"], [], R, Y N N N, N, "in-toto statements, also in DSSE envelopes";
+    Sri "sri" [], [], R, Y N N N, N, "`sha256-BASE64 NAME`, as in subresource integrity";
+    Cksum "cksum" [], [], R, N Y N N, N, "`CRC SIZE NAME` of POSIX cksum";
+    Bare "bare" [], [], R, N N N N, N, "nothing but the digest of the file that the list is named after";
 };
 
 impl Format {
@@ -155,21 +162,6 @@ impl Format {
             .iter()
             .find(|row| row.format == self)
             .unwrap_or(&TABLE[0])
-    }
-
-    /// Whether a manifest describes the folder that it lies in and nothing else, so that no name in
-    /// it may lead out.
-    pub fn is_confined(self) -> bool {
-        matches!(
-            self,
-            Self::Jsonl | Self::Bagit | Self::Mhl | Self::LegacyMhl
-        )
-    }
-
-    /// Whether it can say that a file is known and was not hashed.
-    pub fn carries_gaps(self) -> bool {
-        self.info().writable
-            && !matches!(self, Self::Bagit | Self::Dfxml | Self::Gentoo | Self::Mhl)
     }
 
     /// Whether entries of one manifest may have digests of different algorithms when it is written.

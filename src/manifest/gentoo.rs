@@ -15,6 +15,7 @@
 use super::decoder::{self, Context, Records};
 use super::encoder::{self, Setup};
 use super::evidence::AlgorithmEvidence;
+use super::lines::{decimal, words};
 use super::writer::{Column, EntryError, WriterError};
 use super::{Claim, Content, Entry, Format, Header, Malformed, Remark};
 use crate::algorithm::Algorithm;
@@ -67,7 +68,7 @@ pub(super) fn is_entry(line: &[u8]) -> bool {
                 let is_hex = |word: &[u8]| word.iter().all(u8::is_ascii_hexdigit);
                 matches!(pair, [name, digits] if name[0].is_ascii_uppercase() && is_hex(digits))
             };
-            is_file(kind) && number(size).is_some() && words[3..].chunks(2).all(is_digest)
+            is_file(kind) && decimal::<u64>(size).is_some() && words[3..].chunks(2).all(is_digest)
         }
         _ => false,
     }
@@ -78,11 +79,6 @@ fn is_file(kind: &[u8]) -> bool {
         kind,
         b"DATA" | b"MANIFEST" | b"EBUILD" | b"MISC" | b"AUX" | b"DIST"
     )
-}
-
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|byte| matches!(byte, b' ' | b'\t'))
-        .filter(|word| !word.is_empty())
 }
 
 impl decoder::Grammar for Parser {
@@ -97,7 +93,7 @@ impl decoder::Grammar for Parser {
             },
             [b"TIMESTAMP", time] => match timestamp(time) {
                 Some(modified) => self.header(number, modified, records),
-                None => records.push_claim(number, Err(bad("time", time))),
+                None => records.push_claim(number, Err(Malformed::bad_field("time", time))),
             },
             [kind, path, size, ..] if is_file(kind) => {
                 let claim = self.claim(kind, path, size, &words[3..]);
@@ -160,34 +156,19 @@ impl Parser {
             path = [b"files/", &path[..]].concat();
         }
         let mut claim = Claim::bare(RelPath::from_bytes(path));
-        claim.size = Some(number(size).ok_or_else(|| bad("size", size))?);
+        claim.size = Some(decimal(size).ok_or_else(|| Malformed::bad_field("size", size))?);
         for pair in digests.chunks(2) {
             let [word, digits] = pair else {
                 return Err(Malformed::NoField("digest behind the last algorithm"));
             };
-            let word = std::str::from_utf8(word).map_err(|_| bad("algorithm", word))?;
+            let word =
+                std::str::from_utf8(word).map_err(|_| Malformed::bad_field("algorithm", word))?;
             if let Some(digest) = self.algorithms.named(word, digits)? {
                 claim.add_digest(digest)?;
             }
         }
         Ok(claim)
     }
-}
-
-fn bad(field: &'static str, value: &[u8]) -> Malformed {
-    Malformed::BadField {
-        field,
-        value: value.to_vec(),
-    }
-}
-
-fn number(text: &[u8]) -> Option<u64> {
-    let is_number = text.iter().all(u8::is_ascii_digit);
-    std::str::from_utf8(text)
-        .ok()
-        .filter(|_| is_number)?
-        .parse()
-        .ok()
 }
 
 fn timestamp(text: &[u8]) -> Option<Modified> {
@@ -202,7 +183,7 @@ fn name(path: &[u8]) -> Result<Vec<u8>, Malformed> {
         return Err(Malformed::NulInName);
     }
     if name.starts_with(b"/") {
-        return Err(bad("relative path", path));
+        return Err(Malformed::bad_field("relative path", path));
     }
     Ok(name)
 }

@@ -132,10 +132,7 @@ fn field(word: &str) -> Field {
 }
 
 fn size(part: &[u8]) -> Result<u64, Malformed> {
-    lines::decimal(part).ok_or_else(|| Malformed::BadField {
-        field: "size",
-        value: part.to_vec(),
-    })
+    lines::decimal(part).ok_or_else(|| Malformed::bad_field("size", part))
 }
 
 /// Writes one line an entry, with the columns in hashdeep's order.

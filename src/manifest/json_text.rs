@@ -135,10 +135,7 @@ impl<'a> Object<'a> {
 
 /// What a value of the wrong kind is called.
 pub(super) fn bad(field: &'static str, value: &Value<'_>) -> Malformed {
-    Malformed::BadField {
-        field,
-        value: value.shown(),
-    }
+    Malformed::bad_field(field, &value.shown())
 }
 
 /// A name, which may be neither empty nor hold a NUL.

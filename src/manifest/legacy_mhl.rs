@@ -5,7 +5,7 @@
 
 use std::io;
 
-use super::ascmhl::{bad, moment, number, only, path};
+use super::ascmhl::{moment, number, only, path};
 use super::decoder::{Context, Decoder, Records, Text};
 use super::detect::Sample;
 use super::evidence::AlgorithmEvidence;
@@ -75,7 +75,7 @@ impl LegacyMhl<'_> {
         let name = self.xml.name();
         // Any other could be an entry that is spelt otherwise.
         if !matches!(name, "hash" | "creatorinfo" | "metadata") {
-            let reason = bad("element", name.as_bytes());
+            let reason = Malformed::bad_field("element", name.as_bytes());
             records.push(self.xml.start_line(), Content::Malformed(reason));
         }
     }
@@ -102,7 +102,7 @@ impl LegacyMhl<'_> {
             }
             "lastmodificationdate" => {
                 let field = "lastmodificationdate";
-                let time = moment(word).ok_or_else(|| bad(field, word))?;
+                let time = moment(word).ok_or_else(|| Malformed::bad_field(field, word))?;
                 only(&mut self.claim.modified, field, time)
             }
             "hashdate" | "creationdate" | "null" => Ok(()),
@@ -118,12 +118,14 @@ impl LegacyMhl<'_> {
             "xxhash" => {
                 let digits = std::str::from_utf8(word).unwrap_or("?");
                 let value = number("xxhash", digits)?;
-                let value = u32::try_from(value).map_err(|_| bad("xxhash", word))?;
+                let value =
+                    u32::try_from(value).map_err(|_| Malformed::bad_field("xxhash", word))?;
                 let digits = hex::encode(&value.to_be_bytes());
                 self.algorithms.named("xxh32", digits.as_bytes())
             }
             "xxhash64" => {
-                let mut bytes = hex::decode(word).ok_or_else(|| bad("xxhash64", word))?;
+                let mut bytes =
+                    hex::decode(word).ok_or_else(|| Malformed::bad_field("xxhash64", word))?;
                 bytes.reverse();
                 self.algorithms
                     .named("xxh64", hex::encode(&bytes).as_bytes())

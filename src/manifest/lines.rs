@@ -114,6 +114,12 @@ pub(super) fn decimal<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     text.parse().ok()
 }
 
+/// The pieces between blanks.
+pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    text.split(|byte| is_blank(*byte))
+        .filter(|word| !word.is_empty())
+}
+
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }

@@ -69,12 +69,12 @@ impl Grammar {
             let (key, value) = parameter.split_at(equals.unwrap_or(parameter.len()));
             let value = value.strip_prefix(b"=").unwrap_or(value);
             match &*key.to_ascii_lowercase() {
-                b"dn" if named => return Err(bad("name", value)),
+                b"dn" if named => return Err(Malformed::bad_field("name", value)),
                 b"dn" => {
                     claim.name = name(value)?;
                     named = true;
                 }
-                b"xl" if claim.size.is_some() => return Err(bad("size", value)),
+                b"xl" if claim.size.is_some() => return Err(Malformed::bad_field("size", value)),
                 b"xl" => claim.size = Some(size(value)?),
                 key if key == b"xt" || key.starts_with(b"xt.") => {
                     if let Some(digest) = self.topic(value)? {
@@ -96,7 +96,7 @@ impl Grammar {
         let text = std::str::from_utf8(value).ok();
         let (word, digits) = text
             .and_then(|text| text.strip_prefix("urn:")?.rsplit_once(':'))
-            .ok_or_else(|| bad("exact topic (xt=)", value))?;
+            .ok_or_else(|| Malformed::bad_field("exact topic (xt=)", value))?;
         if word.eq_ignore_ascii_case("sha1") && digits.len() == SHA1_BASE32_LEN {
             let bytes = hex::decode_base32(digits.as_bytes()).unwrap_or_default();
             return self.algorithms.named(word, hex::encode(&bytes).as_bytes());
@@ -111,7 +111,7 @@ impl Grammar {
         claim.size = Some(size(next()?)?);
         let digits = next()?;
         if digits.len() != 32 || hex::decode(digits).is_none() {
-            return Err(bad("ed2k digest", digits));
+            return Err(Malformed::bad_field("ed2k digest", digits));
         }
         if self.algorithms.asked.is_none() {
             claim
@@ -122,15 +122,8 @@ impl Grammar {
     }
 }
 
-fn bad(field: &'static str, value: &[u8]) -> Malformed {
-    Malformed::BadField {
-        field,
-        value: value.to_vec(),
-    }
-}
-
 fn size(value: &[u8]) -> Result<u64, Malformed> {
-    decimal(value).ok_or_else(|| bad("size", value))
+    decimal(value).ok_or_else(|| Malformed::bad_field("size", value))
 }
 
 fn name(value: &[u8]) -> Result<RelPath, Malformed> {

@@ -14,7 +14,7 @@ use super::json_text::{
     At, Choice, JsonDecoder, Object, Outline, Roots, Shape, Value, by_line, name_of_bytes,
     skip_blanks,
 };
-use super::lines::trim_blanks;
+use super::lines::{trim_blanks, words};
 use super::{Claim, Content, Malformed};
 
 const FIELDS: [&str; 3] = ["Algorithm", "Hash", "Path"];
@@ -55,11 +55,6 @@ fn is_csv_heading(line: &[u8]) -> bool {
     FIELDS
         .iter()
         .all(|name| fields.iter().any(|field| field == name.as_bytes()))
-}
-
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|byte| matches!(byte, b' ' | b'\t'))
-        .filter(|word| !word.is_empty())
 }
 
 fn is_table_heading(line: &[u8]) -> bool {

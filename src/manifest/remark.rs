@@ -93,6 +93,14 @@ pub enum Malformed {
 }
 
 impl Malformed {
+    /// A value that the format does not allow in this place.
+    pub(super) fn bad_field(field: &'static str, value: &[u8]) -> Self {
+        Self::BadField {
+            field,
+            value: value.to_vec(),
+        }
+    }
+
     /// Whether the manifest as a whole is damaged, so that leniency towards single lines does not
     /// help.
     pub fn spoils_the_manifest(&self) -> bool {

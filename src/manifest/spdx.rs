@@ -103,29 +103,21 @@ struct Json {
 
 impl Json {
     fn of_version_2(&self, object: &Object<'_>) -> Result<Claim, Malformed> {
-        let mut claim = file(object.needed_text("fileName")?.as_bytes())?;
-        for sum in object.objects("checksums")? {
-            let digits = sum.needed_text("checksumValue")?.as_bytes();
-            add(
-                &mut claim,
-                sum.needed_text("algorithm")?,
-                digits,
-                &self.algorithms,
-            )?;
-        }
-        Ok(claim)
+        self.claim(object, ["fileName", "checksums", "checksumValue"])
     }
 
     fn of_version_3(&self, object: &Object<'_>) -> Result<Claim, Malformed> {
-        let mut claim = file(object.needed_text("name")?.as_bytes())?;
-        for sum in object.objects("verifiedUsing")? {
-            let digits = sum.needed_text("hashValue")?.as_bytes();
-            add(
-                &mut claim,
-                sum.needed_text("algorithm")?,
-                digits,
-                &self.algorithms,
-            )?;
+        self.claim(object, ["name", "verifiedUsing", "hashValue"])
+    }
+
+    /// A file whose members are called so: its name, the list of its digests, and in it the value.
+    fn claim(&self, object: &Object<'_>, members: [&'static str; 3]) -> Result<Claim, Malformed> {
+        let [name, sums, value] = members;
+        let mut claim = file(object.needed_text(name)?.as_bytes())?;
+        for sum in object.objects(sums)? {
+            let digits = sum.needed_text(value)?.as_bytes();
+            let algorithm = sum.needed_text("algorithm")?;
+            add(&mut claim, algorithm, digits, &self.algorithms)?;
         }
         Ok(claim)
     }

@@ -425,6 +425,36 @@ mod tests {
         assert!(out.is_empty());
     }
 
+    #[test]
+    fn a_gap_comes_back_from_every_format_that_is_said_to_carry_gaps_and_from_no_other() {
+        for format in Format::all().filter(|format| format.info().writable) {
+            let algorithm = match format {
+                Format::Sfv => Algorithm::Crc32,
+                Format::Mhl => Algorithm::C4,
+                _ => Algorithm::Sha256,
+            };
+            let mut writer = Writer::new(WriterOptions::new(format, &[algorithm])).unwrap();
+            let mut out = Vec::new();
+            let (name, listed) = (RelPath::from("data/gone"), RelPath::from("data/there"));
+            writer
+                .write_entry(&mut out, &entry(&listed, &[digest(algorithm, 1)]))
+                .unwrap();
+            writer
+                .write_gap(&mut out, &name, GapKind::Unreadable)
+                .unwrap();
+            writer.finish(&mut out).unwrap();
+            let hints = Hints {
+                algorithm: Some(algorithm),
+                format: Some(format),
+                list_name: None,
+            };
+            let mut records = Reader::new(&out[..], &hints).unwrap();
+            let is_gap = |content| matches!(content, Content::Gap { name: gap, .. } if gap == name);
+            let told = records.any(|record| is_gap(record.unwrap().content));
+            assert_eq!(told, format.info().carries.gaps, "{format}");
+        }
+    }
+
     fn any_algorithm() -> impl Strategy<Value = Algorithm> {
         let lengths = (32_u16..=512)
             .step_by(8)

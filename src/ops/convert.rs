@@ -7,13 +7,15 @@ use std::io::{self, Write};
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::error::Error;
-use crate::event::{Event, Note, Sink, Unverified, Verdict};
+use crate::event::{Event, Sink, Unverified, Verdict};
 use crate::manifest::{
     Claim, ClaimedDigest, Content, Entry, EntryError, Format, GapKind, Header, Kind, Record,
     Writer, WriterError, WriterOptions,
 };
 use crate::relpath::RelPath;
 use crate::timestamp::Modified;
+
+use super::asides::{tell_malformed, tell_remark};
 
 /// Everything that a manifest says, one item for each name.
 #[derive(Debug, Default)]
@@ -180,23 +182,9 @@ impl Inventory {
             Content::Header(header) => self.header = *header,
             Content::Malformed(reason) => {
                 self.spoiled += 1;
-                let reason = &reason;
-                let event = Event::Line {
-                    manifest,
-                    line,
-                    reason,
-                };
-                sink.event(event).map_err(Error::Output)?;
+                tell_malformed(manifest, line, &reason, sink)?;
             }
-            Content::Remark(remark) => {
-                let manifest = manifest.clone();
-                let note = Note::Remark {
-                    manifest,
-                    line,
-                    remark,
-                };
-                sink.event(Event::Note(&note)).map_err(Error::Output)?;
-            }
+            Content::Remark(remark) => tell_remark(manifest, line, remark, sink)?,
         }
         Ok(())
     }
@@ -409,7 +397,7 @@ impl Inventory {
             (true, self.not_files, Loss::NotFiles),
             (true, self.spoiled, Loss::Lines),
             (true, bare, Loss::WithoutDigest),
-            (!format.carries_gaps(), gaps, Loss::Gaps),
+            (!carries.gaps, gaps, Loss::Gaps),
             (true, count(|item| item.ambiguous), Loss::Spellings),
         ];
         for (lost, count, loss) in told {

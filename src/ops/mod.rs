@@ -8,6 +8,7 @@ mod mhl;
 mod package;
 mod verify;
 
+pub use asides::open_manifest;
 pub use bag::{BagError, BagSettings, make_bag};
 pub use convert::{ConvertError, Converted, Inventory, Loss, Target};
 pub use hash::hash;

@@ -1,6 +1,7 @@
 //! `fetch.txt`: which files of the payload lie elsewhere.
 
-use super::super::{Malformed, lines::skip_blanks};
+use super::super::Malformed;
+use super::super::lines::{decimal, skip_blanks};
 use super::name::Spelling;
 use super::{Version, text};
 
@@ -27,10 +28,7 @@ fn entry(line: &[u8], version: Version) -> Result<Fetch, Malformed> {
     let (length, path) = word(rest).ok_or_else(shape)?;
     let length = match length {
         b"-" => None,
-        digits => Some(number(digits).ok_or_else(|| Malformed::BadField {
-            field: "length",
-            value: digits.to_vec(),
-        })?),
+        digits => Some(decimal(digits).ok_or_else(|| Malformed::bad_field("length", digits))?),
     };
     if path.is_empty() {
         return Err(shape());
@@ -39,12 +37,6 @@ fn entry(line: &[u8], version: Version) -> Result<Fetch, Malformed> {
         spelling: Spelling::new(path, version),
         length,
     })
-}
-
-fn number(digits: &[u8]) -> Option<u64> {
-    let all_digits = digits.iter().all(u8::is_ascii_digit);
-    let text = std::str::from_utf8(digits).ok().filter(|_| all_digits)?;
-    text.parse().ok()
 }
 
 /// The first word, and what follows the blanks after it.

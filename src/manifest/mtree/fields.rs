@@ -125,15 +125,15 @@ impl Fields {
         let (key, value) = split(word);
         let keyword = match (Keyword::of(key), value) {
             (Some(keyword), _) => keyword,
-            (None, Some(value)) if looks_like_digest(value) => {
-                Keyword::Digest(std::str::from_utf8(key).map_err(|_| bad("keyword", key))?)
-            }
+            (None, Some(value)) if looks_like_digest(value) => Keyword::Digest(
+                std::str::from_utf8(key).map_err(|_| Malformed::bad_field("keyword", key))?,
+            ),
             (None, _) => return Err(Refused::Unknown),
         };
         let value = match (value, keyword) {
             (_, Keyword::Unused) => return Ok(()),
             (Some(value), _) => value,
-            (None, _) => return Err(bad("value", word).into()),
+            (None, _) => return Err(Malformed::bad_field("value", word).into()),
         };
         match keyword {
             Keyword::Type => once(&mut self.kind, kind(value), "type", value)?,
@@ -142,7 +142,7 @@ impl Fields {
             Keyword::Link => once(&mut self.link, target(value), "link", value)?,
             Keyword::Cksum => {
                 let sum = number(value).and_then(|sum| u32::try_from(sum).ok());
-                let sum = sum.ok_or_else(|| bad("cksum", value))?;
+                let sum = sum.ok_or_else(|| Malformed::bad_field("cksum", value))?;
                 let digits = format!("{sum:08x}");
                 self.add(algorithms.named("cksum", digits.as_bytes())?)?;
             }
@@ -246,13 +246,6 @@ fn same_algorithm(a: &ClaimedDigest, b: &ClaimedDigest) -> bool {
     }
 }
 
-fn bad(field: &'static str, value: &[u8]) -> Malformed {
-    Malformed::BadField {
-        field,
-        value: value.to_vec(),
-    }
-}
-
 /// Sets a field that may have one value only.
 fn once<T: PartialEq>(
     place: &mut Option<T>,
@@ -260,7 +253,7 @@ fn once<T: PartialEq>(
     field: &'static str,
     value: &[u8],
 ) -> Result<(), Malformed> {
-    let found = found.ok_or_else(|| bad(field, value))?;
+    let found = found.ok_or_else(|| Malformed::bad_field(field, value))?;
     match place {
         Some(known) if *known != found => Err(Malformed::Rule(format!("{field} is given twice"))),
         _ => {

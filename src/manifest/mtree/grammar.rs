@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::decoder::{self, Context, Records};
 use super::super::detect::Sample;
 use super::super::evidence::AlgorithmEvidence;
-use super::super::lines::skip_blanks;
+use super::super::lines::{skip_blanks, words};
 use super::super::{Claim, Content, Kind, MAX_LINE_LEN_BYTES, Malformed, Remark, gap, gnu};
 use super::fields::{self, Fields, Refused, Type};
 use super::vis;
@@ -104,11 +104,6 @@ pub(in super::super) fn is_entry(line: &[u8]) -> bool {
 
 fn trim_end(line: &[u8]) -> &[u8] {
     line.trim_ascii_end()
-}
-
-fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
-    text.split(|byte| matches!(byte, b' ' | b'\t'))
-        .filter(|word| !word.is_empty())
 }
 
 /// Whether a line has its path at the end: it starts with a keyword and ends with no other one.

@@ -7,10 +7,11 @@ use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Sink, Unverified};
-use crate::manifest::{Claim, ClaimedDigest, Content, Hints, Kind, OpenError, Reader, Record};
+use crate::manifest::{Claim, ClaimedDigest, Content, Hints, Kind, Record};
 use crate::relpath::RelPath;
 use crate::timestamp::Modified;
 
+use super::super::asides::{open_manifest, tell_malformed, tell_remark};
 use super::base::BaseReason;
 use super::base::{Links, PlacedBase};
 use super::{Base, ExactScope, List, ListInput, Package, RecordedTotal, Relocation, VerifyOptions};
@@ -175,13 +176,7 @@ impl Listing {
             algorithm: options.algorithm,
             format: options.format,
         };
-        let mut reader = Reader::new(stream, &hints).map_err(|reason| match reason {
-            OpenError::Read(error) => Error::File(failed(error)),
-            other => Error::NoManifest {
-                path: shown(path),
-                reason: other.into(),
-            },
-        })?;
+        let mut reader = open_manifest(stream, &hints, &shown(path))?;
         let mut recorded = None;
         let mut follows_links = false;
         for record in reader.by_ref() {
@@ -199,7 +194,7 @@ impl Listing {
         sink.event(taken).map_err(Error::Output)?;
         let names = self.entries[first..].iter().flat_map(Listed::spellings);
         source.base = options.base.resolve(path, recorded.as_ref(), &names);
-        source.confined = reader.format().is_confined();
+        source.confined = reader.format().info().confined;
         source.follows_links = follows_links;
         if source.base.reason == BaseReason::Recorded
             && let Some(base) = recorded.filter(RelPath::is_absolute)
@@ -257,24 +252,8 @@ impl Listing {
                 );
             }
             Content::Header(_) => {}
-            Content::Malformed(reason) => {
-                let reason = &reason;
-                let event = Event::Line {
-                    manifest,
-                    line,
-                    reason,
-                };
-                sink.event(event).map_err(Error::Output)?;
-            }
-            Content::Remark(remark) => {
-                let manifest = manifest.clone();
-                let note = Note::Remark {
-                    manifest,
-                    line,
-                    remark,
-                };
-                sink.event(Event::Note(&note)).map_err(Error::Output)?;
-            }
+            Content::Malformed(reason) => tell_malformed(manifest, line, &reason, sink)?,
+            Content::Remark(remark) => tell_remark(manifest, line, remark, sink)?,
         }
         Ok(())
     }
