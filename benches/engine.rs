@@ -48,10 +48,7 @@ fn hash_all(folder: &Path, count: usize, options: &Options, algorithms: &[Algori
         };
         Job {
             token: (),
-            task: Some(Task {
-                source,
-                algorithms: algorithms.clone(),
-            }),
+            task: Some(Task::new(source, algorithms.clone())),
         }
     });
     let mut sum = 0;

@@ -24,13 +24,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             path: found.path,
             links: Links::Refuse,
         };
-        let task = Task {
-            source,
-            algorithms: [Algorithm::Blake3].into(),
-        };
         Job {
             token: found.name,
-            task: Some(task),
+            task: Some(Task::new(source, [Algorithm::Blake3])),
         }
     });
 

@@ -181,7 +181,7 @@ pub enum Note {
     RetriedReads(u64),
 }
 
-/// The nine words of every report. Each listed name and each file found gets exactly one.
+/// The words of every report. Each listed name and each file found gets exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OutcomeWord {
     /// Read to the end; all recorded digests match.
@@ -202,11 +202,13 @@ pub enum OutcomeWord {
     Unstable,
     /// Nothing usable to compare with.
     Unverified,
+    /// Not read, as was asked, since size and modification time are as recorded.
+    Unread,
 }
 
 impl OutcomeWord {
     /// All words, in the order of summaries.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Ok,
         Self::Changed,
         Self::Corrupt,
@@ -216,6 +218,7 @@ impl OutcomeWord {
         Self::Unreadable,
         Self::Unstable,
         Self::Unverified,
+        Self::Unread,
     ];
 
     /// The word itself.
@@ -230,13 +233,14 @@ impl OutcomeWord {
             Self::Unreadable => "unreadable",
             Self::Unstable => "unstable",
             Self::Unverified => "unverified",
+            Self::Unread => "unread",
         }
     }
 
     /// What the word means for the run as a whole.
     pub fn severity(self) -> Severity {
         match self {
-            Self::Ok => Severity::Well,
+            Self::Ok | Self::Unread => Severity::Well,
             Self::Changed | Self::Corrupt | Self::Missing | Self::Moved | Self::New => {
                 Severity::Different
             }
@@ -302,6 +306,8 @@ pub enum Verdict {
     Unstable(Instability),
     /// Nothing usable to compare with.
     Unverified(Unverified),
+    /// Not read, as was asked, since size and modification time are as recorded.
+    Unread,
 }
 
 /// Something that is not as recorded.
@@ -413,6 +419,7 @@ impl Verdict {
             Self::Unreadable(_) => OutcomeWord::Unreadable,
             Self::Unstable(_) => OutcomeWord::Unstable,
             Self::Unverified(_) => OutcomeWord::Unverified,
+            Self::Unread => OutcomeWord::Unread,
         }
     }
 }

@@ -60,6 +60,28 @@ impl Timestamp {
             .unwrap_or(0)
     }
 
+    /// The coarsest step, in nanoseconds, of a file system that could have kept this moment: two
+    /// seconds on FAT, one on others, 10 ms on exFAT, 100 ns on NTFS.
+    fn coarsest_step_ns(self) -> u32 {
+        const STEPS_NS: [u32; 4] = [2_000_000_000, 1_000_000_000, 10_000_000, 100];
+        let moment = self.0.as_nanosecond();
+        let keeps = |step: &&u32| moment.rem_euclid(i128::from(**step)) == 0;
+        STEPS_NS.iter().find(keeps).copied().unwrap_or(1)
+    }
+
+    /// The moment so many seconds later, or earlier if they are negative.
+    pub fn plus_seconds(self, seconds: i64) -> Option<Self> {
+        self.0
+            .checked_add(jiff::SignedDuration::from_secs(seconds))
+            .ok()
+            .map(Self)
+    }
+
+    /// How much later this moment is than another, in nanoseconds.
+    pub fn nanoseconds_after(self, other: Self) -> i128 {
+        self.0.as_nanosecond() - other.0.as_nanosecond()
+    }
+
     /// RFC 3339 in UTC, cut to the second.
     pub fn to_seconds(self) -> String {
         let cut = Self::new(self.seconds(), 0).unwrap_or(self);
@@ -143,6 +165,23 @@ impl Modified {
         })
     }
 
+    /// Whether a file with that time may be the recorded one, though its file system may keep times
+    /// less exactly than they are recorded: FAT keeps every second one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use multisum::timestamp::{Modified, Timestamp};
+    /// let recorded = Modified::parse("2024-01-02T03:04:05.678901234Z").ok_or("spelling")?;
+    /// let on_fat = Timestamp::new(1_704_164_644, 0).ok_or("range")?;
+    /// assert!(recorded.may_agree_with(on_fat) && !recorded.agrees_with(on_fat));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn may_agree_with(&self, time: Timestamp) -> bool {
+        let distance = (self.time.0.as_nanosecond() - time.0.as_nanosecond()).abs();
+        self.agrees_with(time) || distance < i128::from(time.coarsest_step_ns())
+    }
+
     /// Whether a file with that time may be the recorded one: equal at the recorded step.
     pub fn agrees_with(&self, time: Timestamp) -> bool {
         let step = i128::from(self.step_ns.max(1));
@@ -191,6 +230,28 @@ mod tests {
             "25:04.05 2024-01-02",
         ] {
             assert_eq!(Timestamp::from_local(bad, format), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn file_systems_that_keep_coarser_times_agree_and_finer_ones_do_not() {
+        let recorded = Modified::parse("2024-01-02T03:04:05.678901234Z").unwrap();
+        let at = |seconds: i64, nanoseconds| {
+            Timestamp::new(1_704_164_640 + seconds, nanoseconds).unwrap()
+        };
+        for (time, agrees) in [
+            (at(5, 678_901_234), true),
+            (at(5, 678_901_200), true),
+            (at(5, 670_000_000), true),
+            (at(5, 0), true),
+            (at(4, 0), true),
+            (at(6, 0), true),
+            (at(2, 0), false),
+            (at(7, 0), false),
+            (at(5, 678_901_235), false),
+            (at(5, 678_901_100), false),
+        ] {
+            assert_eq!(recorded.may_agree_with(time), agrees, "{time}");
         }
     }
 

@@ -19,6 +19,7 @@ const LAYERS: &[&[&str]] = &[
     &["algorithm"],
     &["digest"],
     &["hasher", "lanes"],
+    &["slice"],
     &["walk", "manifest", "engine"],
     &["event"],
     &["ops", "report"],

@@ -53,7 +53,7 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
         &plans,
         &algorithms,
         args.force,
-        &header::of_run(args, &walk_options.filter, created),
+        &header::of_run(args, &walk_options, &naming, created),
         &naming,
         &mut walk_options.leave_out,
     )?;
@@ -306,6 +306,10 @@ fn open_manifests(
             None => Output::stdout(),
             Some(path) => open_output(path, force, leave_out)?,
         };
+        let others = plans
+            .iter()
+            .filter_map(|other| other.path.as_deref())
+            .filter(|other| Some(*other) != plan.path.as_deref());
         let writer = Writer::new(WriterOptions {
             format: plan.format,
             zero: plan.zero,
@@ -313,7 +317,7 @@ fn open_manifests(
             partial: false,
             algorithms: algorithms.to_vec(),
             carried: plan.algorithms.clone(),
-            header: header::of_output(header, naming, plan.path.as_deref())?,
+            header: header::of_output(header, naming, plan.path.as_deref(), others)?,
         })?;
         manifests.push(Manifest { output, writer });
     }

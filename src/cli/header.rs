@@ -7,7 +7,7 @@ use crate::error::{FileError, Operation};
 use crate::manifest::{Header, Scope};
 use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
-use crate::walk::Filter;
+use crate::walk;
 
 use super::args::HashArgs;
 use super::hash::or_current;
@@ -25,8 +25,13 @@ pub(super) fn created() -> Result<Timestamp, Failure> {
     moment.ok_or(Failure::SourceDate(said))
 }
 
-/// What all manifests of a run say, which is everything but their bases.
-pub(super) fn of_run(args: &HashArgs, filter: &Filter, created: Timestamp) -> Header {
+/// What all manifests of a run say, which is everything but their bases and each other.
+pub(super) fn of_run(
+    args: &HashArgs,
+    walk: &walk::Options,
+    naming: &Naming,
+    created: Timestamp,
+) -> Header {
     // Names from a list are no trees to walk again.
     let paths = match args.walk.files_from {
         Some(_) => Vec::new(),
@@ -36,28 +41,44 @@ pub(super) fn of_run(args: &HashArgs, filter: &Filter, created: Timestamp) -> He
         base: None,
         created: Some(created),
         algorithms: Vec::new(),
-        paths: paths.iter().map(|path| RelPath::from_path(path)).collect(),
+        paths: paths.iter().map(|path| recorded(path, naming)).collect(),
         scope: Scope {
-            include: filter.included().to_vec(),
-            exclude: filter.excluded().to_vec(),
-            follow_links: args.walk.follow,
-            one_file_system: args.walk.one_file_system,
-            max_depth: args.walk.max_depth.map(|depth| depth as u64),
+            include: walk.filter.included().to_vec(),
+            exclude: walk.filter.excluded().to_vec(),
+            follow_links: walk.follow_links,
+            one_file_system: walk.one_file_system,
+            max_depth: walk.max_depth.map(|depth| depth as u64),
+            slice: walk.slice,
+            left_out: Vec::new(),
         },
     }
 }
 
-/// What the manifest at `output` says.
-pub(super) fn of_output(
+/// A PATH, seen from the base.
+fn recorded(path: &Path, naming: &Naming) -> RelPath {
+    let name = naming.root(path).name;
+    match name.as_bytes() {
+        b"" => RelPath::from("."),
+        _ => name,
+    }
+}
+
+/// What the manifest at `output` says, of which the run writes `others` as well.
+pub(super) fn of_output<'o>(
     header: &Header,
     naming: &Naming,
     output: Option<&Path>,
+    others: impl Iterator<Item = &'o Path>,
 ) -> Result<Header, FileError> {
     let base = naming.recorded_base(output).map_err(|error| {
         FileError::new(Operation::Stat, output.unwrap_or(Path::new(".")), error)
     })?;
-    Ok(Header {
+    let mut header = Header {
         base: Some(base),
         ..header.clone()
-    })
+    };
+    header.scope.left_out = others
+        .filter_map(|other| naming.below_base(other))
+        .collect();
+    Ok(header)
 }

@@ -55,11 +55,19 @@ impl Naming {
     /// The folder that names are relative to, as a manifest in the folder of `output` records it:
     /// relative to that folder if it lies there, else absolute.
     pub(super) fn recorded_base(&self, output: Option<&Path>) -> io::Result<RelPath> {
-        let base = match self {
+        base_seen_from(output, self.folder())
+    }
+
+    /// The name of a file that lies in the folder that names are relative to.
+    pub(super) fn below_base(&self, path: &Path) -> Option<RelPath> {
+        under(&self.folder().canonicalize().ok()?, path)
+    }
+
+    fn folder(&self) -> &Path {
+        match self {
             Self::AsTyped => Path::new("."),
             Self::Base(folder) | Self::Under(folder) | Self::Above(folder) => folder,
-        };
-        base_seen_from(output, base)
+        }
     }
 
     /// The path to open and the name to write for a PATH.

@@ -8,6 +8,8 @@ use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::error::FileError;
 
+use super::known::{Identity, Known, Status};
+
 /// One place in the order of a run.
 ///
 /// The token comes back with the outcome. A job without a task has nothing to hash; it only keeps
@@ -28,6 +30,19 @@ pub struct Task {
     /// The algorithms; the digests come out in this order. Shared, since a million jobs may name
     /// the same few.
     pub algorithms: Arc<[Algorithm]>,
+    /// What is known of the file from an earlier time: if that still holds, it is not read.
+    pub known: Option<Box<Known>>,
+}
+
+impl Task {
+    /// A task to read everything, whatever is known.
+    pub fn new(source: Source, algorithms: impl Into<Arc<[Algorithm]>>) -> Self {
+        Self {
+            source,
+            algorithms: algorithms.into(),
+            known: None,
+        }
+    }
 }
 
 /// Where bytes come from.
@@ -64,6 +79,8 @@ pub enum Outcome {
     Failed(FileError),
     /// Changed while it was being read, so that its digest belongs to no state of it.
     Unstable(Instability),
+    /// Not read, because what is known of it still holds.
+    Unread(Status),
 }
 
 /// A source that was read to its end.
@@ -75,6 +92,8 @@ pub struct Hashed {
     pub size: u64,
     /// The modification time, where there is one.
     pub modified: Option<SystemTime>,
+    /// What else the file system says of it, where it tells files apart.
+    pub identity: Option<Identity>,
     /// Reads that failed once and succeeded when tried again.
     pub retried_reads: u32,
     /// The file system refused to bypass the page cache, so the file was read in the plain way.

@@ -31,6 +31,7 @@ mod disk;
 mod feed;
 mod gauges;
 mod job;
+mod known;
 mod limits;
 mod message;
 #[cfg(unix)]
@@ -48,5 +49,6 @@ pub use cancel::Cancel;
 pub use disk::is_rotating;
 pub use gauges::{Gauges, LARGE_FILE_BYTES, LargeFile, LargeGuard, Totals};
 pub use job::{Hashed, Instability, Job, Links, Outcome, Source, Task};
+pub use known::{Identity, Known, Status};
 pub use options::{IoMode, Options};
 pub use run::run;

@@ -299,6 +299,7 @@ impl OpenFile {
                 digests,
                 size: self.read,
                 modified: self.before.and_then(|stamp| stamp.modified),
+                identity: self.before.and_then(|stamp| stamp.identity()),
                 retried_reads: self.retried_reads,
                 direct_refused: self.direct_refused,
             }),
@@ -373,7 +374,7 @@ fn failed(operation: Operation, path: &Path, error: io::Error) -> FileError {
     FileError::new(operation, path, error)
 }
 
-fn metadata(path: &Path, links: Links) -> io::Result<Metadata> {
+pub(super) fn metadata(path: &Path, links: Links) -> io::Result<Metadata> {
     match links {
         Links::Follow => fs::metadata(path),
         Links::Refuse => fs::symlink_metadata(path),

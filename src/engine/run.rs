@@ -52,7 +52,7 @@ const CANCEL_POLL: Duration = Duration::from_millis(50);
 /// let path = directory.path().join("a");
 /// std::fs::write(&path, b"abc")?;
 /// let source = Source::File { path, links: Links::Follow };
-/// let task = Task { source, algorithms: [Algorithm::Md5].into() };
+/// let task = Task::new(source, [Algorithm::Md5]);
 /// let jobs = [Job { token: "a", task: Some(task) }];
 /// let mut seen = Vec::new();
 /// run(jobs.into_iter(), &Options::default(), &mut |token, outcome| {
@@ -184,10 +184,7 @@ mod tests {
             path: path.to_owned(),
             links: Links::Refuse,
         };
-        Task {
-            source,
-            algorithms: BOTH.into(),
-        }
+        Task::new(source, BOTH)
     }
 
     fn painted(len: usize) -> Vec<u8> {
@@ -376,10 +373,7 @@ mod tests {
             count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
             let task = (token == 0).then(|| {
                 let source = Source::Stream(path.clone());
-                Task {
-                    source,
-                    algorithms: BOTH.into(),
-                }
+                Task::new(source, BOTH)
             });
             Job { token, task }
         });

@@ -15,7 +15,7 @@ use super::message::Message;
 use super::open_file::{self, OpenFile, Opened};
 use super::slot::{CHUNK_BYTES, LongBuffers, Slot};
 use super::worker::{MOST_OPEN, Waiting, Worker};
-use super::{IoMode, Outcome, Source, Task};
+use super::{IoMode, Outcome, Source, Status, Task};
 
 /// Rounds that a worker without jobs helps others or yields before its shift ends; starting a new
 /// shift costs a few microseconds.
@@ -37,6 +37,18 @@ fn is_want_of_descriptors(error: &FileError) -> bool {
 #[cfg(not(unix))]
 fn is_want_of_descriptors(_error: &FileError) -> bool {
     false
+}
+
+/// The status of a file that need not be read, since what is known of it holds. One that cannot be
+/// looked at, or is no regular file, is opened, which tells why.
+fn unchanged(task: &Task) -> Option<Status> {
+    let known = task.known.as_ref()?;
+    let Source::File { path, links } = &task.source else {
+        return None;
+    };
+    let metadata = open_file::metadata(path, *links).ok()?;
+    let status = metadata.is_file().then(|| Status::of(&metadata))?;
+    known.holds(&status).then_some(status)
 }
 
 /// A worker with the files it holds open and what it keeps for the next ones.
@@ -127,6 +139,13 @@ impl<T: Send + 'static> Shift<T> {
     /// closed: a stream until it can be alone, anything for want of descriptors.
     fn open_job(&mut self, job: Waiting<T>) -> bool {
         let is_stream = !matches!(job.task.source, Source::File { .. });
+        if let Some(status) = unchanged(&job.task) {
+            let Waiting {
+                sequence, token, ..
+            } = job;
+            self.worker.finish(sequence, token, Outcome::Unread(status));
+            return true;
+        }
         if is_stream && !self.open.is_empty() {
             self.postponed = Some(job);
             return false;
@@ -163,7 +182,9 @@ impl<T: Send + 'static> Shift<T> {
     }
 
     fn add(&mut self, sequence: u64, token: T, opened: Opened, task: Task) {
-        let Task { source, algorithms } = task;
+        let Task {
+            source, algorithms, ..
+        } = task;
         let file = OpenFile::new(source, opened);
         let gauges = &self.worker.gauges;
         let large =

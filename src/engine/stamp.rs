@@ -3,7 +3,8 @@
 use std::fs::Metadata;
 use std::time::SystemTime;
 
-use super::Instability;
+use super::{Identity, Instability};
+use crate::timestamp::Timestamp;
 
 /// What must not change while a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,17 @@ impl Stamp {
             modified: metadata.modified().ok(),
             inode: inode(metadata),
         }
+    }
+
+    /// Which file it is, and when its status last changed.
+    pub(super) fn identity(&self) -> Option<Identity> {
+        let inode = self.inode?;
+        let (seconds, nanoseconds) = inode.changed;
+        Some(Identity {
+            device: inode.device,
+            inode: inode.number,
+            changed: Timestamp::new(seconds, u32::try_from(nanoseconds).ok()?)?,
+        })
     }
 
     /// Whether the open file alone proves that nothing happened: no write, and no rename or removal

@@ -137,7 +137,7 @@ struct Entry {
 
 impl<'r> MhlReader<'r> {
     /// Reads from any stream. Of the hashes only those of `asked` are taken, if given.
-    pub fn new(input: impl Read + 'r, asked: Option<Algorithm>) -> Self {
+    pub fn new(input: impl Read + Send + 'r, asked: Option<Algorithm>) -> Self {
         let algorithms = AlgorithmEvidence {
             asked,
             comment: None,
@@ -146,7 +146,10 @@ impl<'r> MhlReader<'r> {
         Self::with_evidence(Box::new(input), algorithms)
     }
 
-    pub(super) fn with_evidence(input: Box<dyn Read + 'r>, algorithms: AlgorithmEvidence) -> Self {
+    pub(super) fn with_evidence(
+        input: Box<dyn Read + Send + 'r>,
+        algorithms: AlgorithmEvidence,
+    ) -> Self {
         Self {
             xml: XmlReader::new(input, LineEnds::Normal),
             algorithms,
@@ -374,7 +377,7 @@ pub struct ChainLink {
 /// # Errors
 ///
 /// Those of the stream.
-pub fn read_chain(input: impl Read) -> io::Result<Vec<(u64, Result<ChainLink, Malformed>)>> {
+pub fn read_chain(input: impl Read + Send) -> io::Result<Vec<(u64, Result<ChainLink, Malformed>)>> {
     let mut xml = XmlReader::new(Box::new(input), LineEnds::Normal);
     let mut links = Vec::new();
     let mut link = Link::default();

@@ -42,7 +42,7 @@ impl Records {
 }
 
 /// A format that is read line by line.
-pub(super) trait Grammar: Debug {
+pub(super) trait Grammar: Debug + Send {
     /// Takes the next line, without its end, and pushes the records that it completes. A line that
     /// is no comment, not empty and part of no record gives a [`Content::Malformed`].
     fn line(&mut self, number: u64, text: &[u8], records: &mut Records);
@@ -57,7 +57,7 @@ pub(super) trait Grammar: Debug {
 }
 
 /// A format that is read in a way of its own.
-pub(super) trait Decoder: Debug {
+pub(super) trait Decoder: Debug + Send {
     /// Reads on, a bounded piece, and pushes the records that it completes; `false` if nothing is left
     /// to read. It is not called again after that, or after an error.
     fn advance(&mut self, records: &mut Records) -> io::Result<bool>;
@@ -82,7 +82,7 @@ pub(super) struct Context {
 }
 
 /// Text without its wrapping and in UTF-8, if it was in UTF-16; other bytes are as they were.
-pub(super) type Text<'r> = Box<dyn Read + 'r>;
+pub(super) type Text<'r> = Box<dyn Read + Send + 'r>;
 
 /// How a format wants its input.
 pub(super) enum Method {
@@ -150,7 +150,7 @@ impl<R> Debug for ByLine<R> {
     }
 }
 
-impl<R: Read> Decoder for ByLine<R> {
+impl<R: Read + Send> Decoder for ByLine<R> {
     fn advance(&mut self, records: &mut Records) -> io::Result<bool> {
         let Some(line) = self.lines.next_line()? else {
             let last = self.lines.number();

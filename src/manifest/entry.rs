@@ -4,6 +4,7 @@ use super::{Malformed, Remark};
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::relpath::RelPath;
+use crate::slice::Slice;
 use crate::timestamp::{Modified, Timestamp};
 
 /// What a writer is given for one file.
@@ -145,7 +146,7 @@ pub struct Header {
     pub created: Option<Timestamp>,
     /// The algorithms of every entry.
     pub algorithms: Vec<Algorithm>,
-    /// What was walked, as it was typed.
+    /// What was walked, relative to the base; none if the names came from elsewhere.
     pub paths: Vec<RelPath>,
     /// How it was walked.
     pub scope: Scope,
@@ -164,6 +165,10 @@ pub struct Scope {
     pub one_file_system: bool,
     /// How many folders deep it went.
     pub max_depth: Option<u64>,
+    /// Which part of the names was taken; all of them, if none is named.
+    pub slice: Option<Slice>,
+    /// Files that were passed over because the same run wrote them, relative to the base.
+    pub left_out: Vec<RelPath>,
 }
 
 /// One line or record of a manifest, with comments and empty lines left out.

@@ -561,7 +561,7 @@ impl Scan {
 }
 
 /// What a format makes of the pieces of a document.
-pub(super) trait Shape: Debug {
+pub(super) trait Shape: Debug + Send {
     /// Takes a piece that begins at a line.
     fn piece(&mut self, line: u64, at: At<'_>, value: Value<'_>, records: &mut Records);
 

@@ -270,7 +270,7 @@ fn header(object: &Object<'_>, mut unknown: impl FnMut(&str)) -> Result<Header, 
             ("base", Value::Text(text)) => header.base = Some(name(text)?),
             ("base_b64", Value::Text(text)) => header.base = Some(from_base64(text, value)?),
             ("paths", Value::List(paths)) => {
-                header.paths = paths.iter().map(path).collect::<Result<_, _>>()?;
+                header.paths = self::paths(paths)?;
             }
             ("scope", Value::Object(object)) => header.scope = scope(object)?,
             ("created", Value::Text(text)) => {
@@ -291,6 +291,10 @@ fn header(object: &Object<'_>, mut unknown: impl FnMut(&str)) -> Result<Header, 
 fn from_base64(text: &str, value: &Value<'_>) -> Result<RelPath, Malformed> {
     let bytes = hex::decode_base64(text.as_bytes()).ok_or_else(|| bad("base64", value))?;
     name_of_bytes(bytes)
+}
+
+fn paths(values: &[Value<'_>]) -> Result<Vec<RelPath>, Malformed> {
+    values.iter().map(path).collect()
 }
 
 /// One of the paths: a text, or an object for one that is not UTF-8.
@@ -328,9 +332,16 @@ fn scope(object: &Object<'_>) -> Result<Scope, Malformed> {
             ("links", Value::Text(text)) if text == LINKS[1] => scope.follow_links = true,
             ("one_file_system", Value::Bool(stays)) => scope.one_file_system = *stays,
             ("max_depth", Value::Unsigned(depth)) => scope.max_depth = Some(*depth),
-            ("include" | "exclude" | "links" | "one_file_system" | "max_depth", other) => {
-                return Err(bad("scope", other));
+            ("slice", Value::Text(text)) => {
+                let slice = text.parse().map_err(|_| bad("slice", value))?;
+                scope.slice = Some(slice);
             }
+            ("left_out", Value::List(names)) => scope.left_out = paths(names)?,
+            (
+                "include" | "exclude" | "links" | "one_file_system" | "max_depth" | "slice"
+                | "left_out",
+                other,
+            ) => return Err(bad("scope", other)),
             (key, _) => return Err(unknown_field(key)),
         }
     }
@@ -415,16 +426,7 @@ fn header_into(header: &Header, columns: &[Column], out: &mut Vec<u8>) {
         named_into("base", base, out);
     }
     out.extend_from_slice(b",\"paths\":");
-    list_into(&header.paths, out, |path, out| {
-        match std::str::from_utf8(path.as_bytes()) {
-            Ok(text) => text_into(text, out),
-            Err(_) => {
-                out.push(b'{');
-                named_into("path", path, out);
-                out.push(b'}');
-            }
-        }
-    });
+    list_into(&header.paths, out, path_into);
     out.extend_from_slice(b",\"scope\":");
     scope_into(&header.scope, out);
     if let Some(created) = header.created {
@@ -432,6 +434,17 @@ fn header_into(header: &Header, columns: &[Column], out: &mut Vec<u8>) {
         text_into(&created.to_seconds(), out);
     }
     out.push(b'}');
+}
+
+fn path_into(path: &RelPath, out: &mut Vec<u8>) {
+    match std::str::from_utf8(path.as_bytes()) {
+        Ok(text) => text_into(text, out),
+        Err(_) => {
+            out.push(b'{');
+            named_into("path", path, out);
+            out.push(b'}');
+        }
+    }
 }
 
 fn scope_into(scope: &Scope, out: &mut Vec<u8>) {
@@ -452,6 +465,13 @@ fn scope_into(scope: &Scope, out: &mut Vec<u8>) {
     out.extend_from_slice(rest.as_bytes());
     if let Some(depth) = scope.max_depth {
         out.extend_from_slice(format!(",\"max_depth\":{depth}").as_bytes());
+    }
+    if let Some(slice) = scope.slice {
+        out.extend_from_slice(format!(",\"slice\":\"{slice}\"").as_bytes());
+    }
+    if !scope.left_out.is_empty() {
+        out.extend_from_slice(b",\"left_out\":");
+        list_into(&scope.left_out, out, path_into);
     }
     out.push(b'}');
 }
@@ -476,6 +496,7 @@ mod tests {
     use crate::manifest::json_entry::testing::{
         Item, any_algorithms, any_items, any_name, any_text, contents, expected, shown, write,
     };
+    use crate::slice::Slice;
     use crate::timestamp::Timestamp;
 
     fn item(name: &[u8]) -> Item {
@@ -670,14 +691,18 @@ mod tests {
             any::<bool>(),
             any::<bool>(),
             any::<Option<u64>>(),
+            prop::option::of(1_u32..100),
+            prop::collection::vec(any_name(), 0..2),
         );
         let scope = scope.prop_map(
-            |(include, exclude, follow_links, one_file_system, max_depth)| Scope {
+            |(include, exclude, follow_links, one_file_system, max_depth, slice, left_out)| Scope {
                 include,
                 exclude,
                 follow_links,
                 one_file_system,
                 max_depth,
+                slice: slice.and_then(|index| Slice::new(index, 100).ok()),
+                left_out,
             },
         );
         let created = prop::option::of(-60_000_000_000_i64..200_000_000_000);

@@ -148,7 +148,7 @@ struct Opening {
 
 impl<'r> Reader<'r> {
     /// Reads the beginning of `input` and decides how to read the rest.
-    pub fn new(mut input: impl Read + 'r, hints: &Hints) -> Result<Self, OpenError> {
+    pub fn new(mut input: impl Read + Send + 'r, hints: &Hints) -> Result<Self, OpenError> {
         let head = lines::read_sample(&mut input)?;
         let mut unpacked = Input::new(head, input);
         let mut sample = lines::read_sample(&mut unpacked)?;
@@ -247,7 +247,11 @@ impl Iterator for Reader<'_> {
     }
 }
 
-fn decoder<'r>(text: impl Read + 'r, opening: &Opening, context: Context) -> Box<dyn Decoder + 'r> {
+fn decoder<'r>(
+    text: impl Read + Send + 'r,
+    opening: &Opening,
+    context: Context,
+) -> Box<dyn Decoder + 'r> {
     let lines = |text| Lines::new(text, opening.encoding, opening.terminator);
     match decoder::method(opening.format, &context) {
         Method::Lines(grammar) => Box::new(ByLine::new(lines(text), opening.wrapper, grammar)),

@@ -118,7 +118,7 @@ impl Debug for XmlReader<'_> {
 }
 
 impl<'r> XmlReader<'r> {
-    pub(super) fn new(input: Box<dyn Read + 'r>, line_ends: LineEnds) -> Self {
+    pub(super) fn new(input: Box<dyn Read + Send + 'r>, line_ends: LineEnds) -> Self {
         let input = BufReader::with_capacity(64 << 10, Utf8::new(input));
         Self {
             reader: quick_xml::Reader::from_reader(input),
@@ -390,7 +390,7 @@ fn is_allowed(letter: char) -> bool {
 /// Any input as UTF-8: decoded as its XML declaration says, or with private characters for bytes that
 /// are not valid.
 struct Utf8<'r> {
-    input: Box<dyn Read + 'r>,
+    input: Box<dyn Read + Send + 'r>,
     coding: Coding,
     raw: Vec<u8>,
     ready: Vec<u8>,
@@ -409,7 +409,7 @@ enum Coding {
 const CHUNK_LEN_BYTES: usize = 64 << 10;
 
 impl<'r> Utf8<'r> {
-    fn new(input: Box<dyn Read + 'r>) -> Self {
+    fn new(input: Box<dyn Read + Send + 'r>) -> Self {
         Self {
             input,
             coding: Coding::Unknown,

@@ -16,7 +16,7 @@ use crate::relpath::RelPath;
 ///
 /// It cannot be read, or is no manifest at all.
 pub fn open_manifest<'r>(
-    input: impl Read + 'r,
+    input: impl Read + Send + 'r,
     hints: &Hints,
     path: &Path,
 ) -> Result<Reader<'r>, Error> {

@@ -76,13 +76,9 @@ fn job(found: Found, algorithms: &Arc<[Algorithm]>) -> Job<Place> {
             };
         }
     };
-    let task = Task {
-        source,
-        algorithms: Arc::clone(algorithms),
-    };
     Job {
         token: Place::File(name),
-        task: Some(task),
+        task: Some(Task::new(source, Arc::clone(algorithms))),
     }
 }
 
@@ -103,7 +99,7 @@ fn tell(place: Place, outcome: Option<Outcome>, sink: &mut dyn Sink) -> io::Resu
         (Place::File(name), Some(Outcome::Unstable(instability))) => {
             (name, Verdict::Unstable(instability))
         }
-        (Place::File(_), None) => return Ok(()),
+        (Place::File(_), Some(Outcome::Unread(_)) | None) => return Ok(()),
     };
     sink.event(Event::Verdict {
         name: &name,

@@ -4,6 +4,7 @@ mod asides;
 mod bag;
 mod convert;
 mod hash;
+mod manifests;
 mod mhl;
 mod package;
 mod verify;
@@ -12,6 +13,7 @@ pub use asides::open_manifest;
 pub use bag::{BagError, BagSettings, make_bag};
 pub use convert::{ConvertError, Converted, Inventory, Loss, Target};
 pub use hash::hash;
+pub use manifests::{Item, Items, ManifestFile, ScopeError, Survey, recorded_walk};
 pub use mhl::{Document, MhlSession, NewGenerations, Renamed};
 pub use package::package_of;
 pub use verify::{

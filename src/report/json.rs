@@ -93,7 +93,7 @@ fn of_verdict(name: &RelPath, verdict: &Verdict) -> Object {
         .name("path", name)
         .field("outcome", verdict.word().as_str());
     match verdict {
-        Verdict::Present | Verdict::Missing | Verdict::New => object,
+        Verdict::Present | Verdict::Missing | Verdict::New | Verdict::Unread => object,
         Verdict::Ok { size } => object.field("size", *size),
         Verdict::Changed { differences, size } | Verdict::Corrupt { differences, size } => {
             with_differences(object.field("size", *size), differences)

@@ -29,6 +29,7 @@ pub(super) fn hashed(size: u64) -> Hashed {
         digests: vec![digest(Algorithm::Xxh64, 0xab), digest(Algorithm::Crc32, 1)],
         size,
         modified: None,
+        identity: None,
         retried_reads: 0,
         direct_refused: false,
     }

@@ -72,7 +72,7 @@ impl<W: Write, E: Write> TextReport<W, E> {
     fn verdict(&mut self, name: &RelPath, verdict: &Verdict) -> io::Result<()> {
         let word = verdict.word();
         let least = match word {
-            OutcomeWord::Ok => Verbosity::Verbose,
+            OutcomeWord::Ok | OutcomeWord::Unread => Verbosity::Verbose,
             _ => Verbosity::Quiet,
         };
         self.file(
@@ -154,7 +154,11 @@ const WORD_COLUMNS: usize = 10;
 /// What follows the name.
 fn details(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Ok { .. } | Verdict::Present | Verdict::Missing | Verdict::New => String::new(),
+        Verdict::Ok { .. }
+        | Verdict::Present
+        | Verdict::Missing
+        | Verdict::New
+        | Verdict::Unread => String::new(),
         Verdict::Changed { differences, .. } | Verdict::Corrupt { differences, .. } => {
             let all: Vec<String> = differences.iter().map(difference).collect();
             format!("  ({})", all.join("; "))
@@ -192,7 +196,7 @@ impl Paint {
 fn paint_of(word: OutcomeWord) -> Paint {
     match word {
         OutcomeWord::Ok => Paint::Green,
-        OutcomeWord::Moved | OutcomeWord::New => Paint::Yellow,
+        OutcomeWord::Moved | OutcomeWord::New | OutcomeWord::Unread => Paint::Yellow,
         OutcomeWord::Changed
         | OutcomeWord::Corrupt
         | OutcomeWord::Missing

@@ -13,6 +13,7 @@ use super::tree::Tree;
 use super::{Found, FoundKind, Special};
 use crate::error::{FileError, Operation};
 use crate::relpath::RelPath;
+use crate::slice::Slice;
 
 /// What a walk descends and reports. The default is everything below, without following links.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +29,16 @@ pub struct Options {
     pub filter: Filter,
     /// Files that are never reported.
     pub leave_out: LeaveOut,
+    /// Reports only this part of the names, and everything that could not be looked at: what lies
+    /// behind that may belong to any part.
+    pub slice: Option<Slice>,
+}
+
+impl Options {
+    fn is_in_slice(&self, found: &Found) -> bool {
+        let failed = matches!(found.kind, FoundKind::Failed(_));
+        failed || self.slice.is_none_or(|slice| slice.holds(&found.name))
+    }
 }
 
 /// Walks the inputs one after the other.
@@ -82,6 +93,19 @@ impl<I: Iterator<Item = Input>> Iterator for Walk<I> {
 
     fn next(&mut self) -> Option<Found> {
         loop {
+            let found = self.next_of_any_slice()?;
+            if self.options.is_in_slice(&found) {
+                return Some(found);
+            }
+        }
+    }
+}
+
+impl<I: Iterator<Item = Input>> FusedIterator for Walk<I> {}
+
+impl<I: Iterator<Item = Input>> Walk<I> {
+    fn next_of_any_slice(&mut self) -> Option<Found> {
+        loop {
             if let Some(tree) = &mut self.tree {
                 if let Some(found) = tree.next(&self.options) {
                     return Some(found);
@@ -104,8 +128,6 @@ impl<I: Iterator<Item = Input>> Iterator for Walk<I> {
         }
     }
 }
-
-impl<I: Iterator<Item = Input>> FusedIterator for Walk<I> {}
 
 impl<I> Walk<I> {
     /// Standard input can be read only once.

@@ -110,19 +110,14 @@ fn compare(
     let algorithms: Arc<[Algorithm]> = algorithms.into();
     let paths: Result<Vec<PathBuf>, _> =
         files.iter().map(|file| path_in(data, &file.name)).collect();
-    let jobs = paths?
-        .into_iter()
-        .enumerate()
-        .map(move |(index, path)| Job {
+    let jobs = paths?.into_iter().enumerate().map(move |(index, path)| {
+        let links = Links::Refuse;
+        let source = Source::File { path, links };
+        Job {
             token: index,
-            task: Some(Task {
-                source: Source::File {
-                    path,
-                    links: Links::Refuse,
-                },
-                algorithms: Arc::clone(&algorithms),
-            }),
-        });
+            task: Some(Task::new(source, Arc::clone(&algorithms))),
+        }
+    });
     let mut differing = None;
     engine::run(jobs, engine, &mut |index: usize, outcome| {
         let file = &files[index];

@@ -554,6 +554,7 @@ mod tests {
             digests: session.algorithms().into_iter().map(digest).collect(),
             size: 1,
             modified: None,
+            identity: None,
             retried_reads: 0,
             direct_refused: false,
         }

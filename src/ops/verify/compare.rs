@@ -232,10 +232,7 @@ fn task(listing: &Listing, entry: &Listed, interned: &mut Interned) -> Option<Ta
             links: Links::Follow,
         }
     };
-    Some(Task {
-        source,
-        algorithms: interned.get(algorithms),
-    })
+    Some(Task::new(source, interned.get(algorithms)))
 }
 
 /// The few sets of algorithms that a list names, each kept once.
@@ -259,6 +256,7 @@ fn judge(listing: &Listing, entry: &Listed, outcome: Option<Outcome>) -> Verdict
         Some(Outcome::Failed(error)) if is_missing(&error) => Verdict::Missing,
         Some(Outcome::Failed(error)) => Verdict::Unreadable(error),
         Some(Outcome::Unstable(instability)) => Verdict::Unstable(instability),
+        Some(Outcome::Unread(_)) => Verdict::Unread,
         None => match (&entry.trouble, listing.path_of(entry)) {
             (Some(reason), _) => Verdict::Unverified(reason.clone()),
             (None, None) => Verdict::Unverified(Unverified::ImpossibleName),

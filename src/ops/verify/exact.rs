@@ -190,12 +190,12 @@ impl Wanted {
         let algorithms: Arc<[Algorithm]> = all.into_iter().collect();
         let jobs = strays.into_iter().map(move |stray| {
             let unread = matches!(stray.finding, Finding::Unread) && !is_empty(&stray);
-            let task = unread.then(|| Task {
-                source: Source::File {
+            let task = unread.then(|| {
+                let source = Source::File {
                     path: stray.path.clone(),
                     links: Links::Refuse,
-                },
-                algorithms: Arc::clone(&algorithms),
+                };
+                Task::new(source, Arc::clone(&algorithms))
             });
             Job { token: stray, task }
         });
@@ -207,7 +207,7 @@ impl Wanted {
                 Some(Outcome::Unstable(how)) => {
                     stray.finding = Finding::Bad(Verdict::Unstable(how));
                 }
-                None => {}
+                Some(Outcome::Unread(_)) | None => {}
             }
             read.push(stray);
             Ok(())

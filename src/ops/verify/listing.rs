@@ -163,7 +163,7 @@ impl Listing {
 
     fn read_stream(
         &mut self,
-        stream: Box<dyn Read>,
+        stream: Box<dyn Read + Send>,
         path: Option<&Path>,
         source: &mut ListSource,
         options: &VerifyOptions,

@@ -39,7 +39,7 @@ pub struct List {
 /// Where the entries of a list come from.
 pub enum ListInput {
     /// Bytes, in whatever format they are.
-    Stream(Box<dyn Read>),
+    Stream(Box<dyn Read + Send>),
     /// A folder that holds its own manifests, already read.
     Package(Package),
 }

@@ -177,13 +177,9 @@ fn try_on(
                 path: path.clone(),
                 links: Links::Follow,
             };
-            let task = Task {
-                source,
-                algorithms: algorithms.into(),
-            };
             Job {
                 token: (index, path),
-                task: Some(task),
+                task: Some(Task::new(source, algorithms)),
             }
         })
         .collect();
