@@ -9,6 +9,7 @@ use crate::engine::{Hashed, Instability};
 use crate::error::FileError;
 use crate::manifest::{self, Malformed, Remark};
 use crate::relpath::RelPath;
+use crate::signature::SignatureKind;
 use crate::walk::Special;
 
 /// Receives events in order, always from one thread.
@@ -131,6 +132,14 @@ pub enum Note {
         manifest: RelPath,
         /// How many.
         names: u64,
+    },
+    /// The signature of a manifest was checked, and is good.
+    #[error("{manifest}: its {} signature is good", .kind.as_str())]
+    Signed {
+        /// The manifest.
+        manifest: RelPath,
+        /// What it is signed with.
+        kind: SignatureKind,
     },
     /// A list of which nothing was verified, beside others.
     #[error("{manifest}: nothing was verified")]

@@ -8,7 +8,7 @@
 //!
 //! | layer | modules | what they know |
 //! |---|---|---|
-//! | 0 | [`c4`], [`error`], [`hex`], [`quote`], [`relpath`], [`timestamp`] | names, times and errors as data |
+//! | 0 | [`c4`], [`error`], [`hex`], [`quote`], [`relpath`], [`signature`], [`timestamp`] | names, times and errors as data |
 //! | 1 | [`algorithm`], [`digest`], [`hasher`], [`lanes`], [`slice`] | bytes in, digests out |
 //! | 2 | [`walk`], [`manifest`], [`engine`] | the tree, the list, the machine; none knows another |
 //! | 3 | [`event`] | what can be said of a name |
@@ -62,6 +62,7 @@ pub mod ops;
 pub mod quote;
 pub mod relpath;
 pub mod report;
+pub mod signature;
 pub mod slice;
 pub mod timestamp;
 pub mod walk;

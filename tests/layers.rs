@@ -15,7 +15,15 @@ use std::path::{Path, PathBuf};
 /// The modules of `src/` from the lowest layer to the highest. A module may use the modules of the
 /// rows above its own, and itself.
 const LAYERS: &[&[&str]] = &[
-    &["c4", "error", "hex", "quote", "relpath", "timestamp"],
+    &[
+        "c4",
+        "error",
+        "hex",
+        "quote",
+        "relpath",
+        "signature",
+        "timestamp",
+    ],
     &["algorithm"],
     &["digest"],
     &["hasher", "lanes"],
@@ -60,6 +68,8 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("quick_xml", &["src/manifest/xml.rs"]),
     ("csv", &["src/manifest/csv.rs"]),
     ("jiff", &["src/timestamp.rs"]),
+    ("minisign_verify", &["src/signature.rs"]),
+    ("ssh_key", &["src/signature.rs"]),
     ("clap", &["src/cli/"]),
     ("signal_hook", &["src/cli/"]),
     ("tempfile", &["src/cli/"]),

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::manifest::Format;
+use crate::slice::Slice;
+
+use super::slice;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 all was done and all is well, 1 differences were found, 2 the job could not be done in full,
@@ -78,7 +81,7 @@ pub(super) struct HashArgs {
     /// algorithm: c4]
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "paths", "output", "format", "zero", "base64", "force", "base", "files_from", "include",
-        "exclude_from", "max_depth", "one_file_system",
+        "exclude_from", "max_depth", "one_file_system", "slice",
     ])]
     pub(super) mhl: Option<PathBuf>,
 
@@ -86,11 +89,16 @@ pub(super) struct HashArgs {
     #[arg(short = 'C', long, value_name = "DIR")]
     pub(super) base: Option<PathBuf>,
 
+    /// Hash only the I-th of N parts of the names, counted from 1 (ZI/N: from 0); auto asks the array
+    /// job of Slurm or AWS Batch that this is a task of, auto/N that of any
+    #[arg(long, value_name = "I/N", value_parser = slice::parse)]
+    pub(super) slice: Option<Slice>,
+
     /// Make DIR a BagIt bag, in place; with -o, make the bag as a copy in a new folder [default
     /// algorithm: sha512]
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "mhl", "paths", "format", "zero", "base64", "force", "base", "follow", "one_file_system", "include",
-        "exclude", "exclude_from", "max_depth", "files_from",
+        "exclude", "exclude_from", "max_depth", "files_from", "slice",
     ])]
     pub(super) bag: Option<PathBuf>,
 
@@ -223,6 +231,23 @@ pub(super) struct VerifyArgs {
     /// Manifests, and folders that hold their own (BagIt bags); - is standard input
     #[arg(value_name = "MANIFEST", required = true)]
     pub(super) manifests: Vec<PathBuf>,
+
+    /// The public key that manifests must be signed with: a file, or the text of a minisign key
+    #[arg(long, value_name = "KEY", help_heading = "Signatures")]
+    pub(super) key: Option<OsString>,
+
+    /// The signature, by minisign or ssh-keygen -Y sign [default: MANIFEST.minisig or MANIFEST.sig]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "key",
+        help_heading = "Signatures"
+    )]
+    pub(super) signature: Option<PathBuf>,
+
+    /// Use no manifest without a signature; otherwise --key checks those that have one
+    #[arg(long, requires = "key", help_heading = "Signatures")]
+    pub(super) require_signature: bool,
 
     /// The algorithm of digests whose lines do not say
     #[arg(short, long, value_name = "NAME")]

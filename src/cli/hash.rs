@@ -49,6 +49,7 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     let place = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
     let engine = plan::engine(&args.machine, place)?;
     let mut walk_options = plan::walk_options(&args.walk)?;
+    walk_options.slice = args.slice;
     let manifests = open_manifests(
         &plans,
         &algorithms,

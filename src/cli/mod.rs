@@ -16,6 +16,8 @@ mod names;
 mod output;
 mod plan;
 mod signals;
+mod signature;
+mod slice;
 mod verify;
 
 use std::ffi::OsString;

@@ -24,6 +24,7 @@ use super::console::is_closed_pipe;
 use super::names::Naming;
 use super::output::OutputError;
 use super::signals::cancel_on_signals;
+use super::signature::NotProved;
 
 /// Why a command ends before its job is done.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +85,8 @@ pub(super) enum Failure {
     Bag(BagError),
     #[error("a bag is made once: --bag takes one -o")]
     SeveralBags,
+    #[error(transparent)]
+    Signature(#[from] NotProved),
     #[error(transparent)]
     Writer(#[from] WriterError),
     #[error("{}: {}", Quoted::path(.0.path()), .0)]

@@ -1,7 +1,7 @@
 //! `multisum verify`.
 
 use std::ffi::OsStr;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Cursor, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,12 +22,13 @@ use super::args::VerifyArgs;
 use super::console::Console;
 use super::exit::ExitCode;
 use super::plan::{self, Failure};
+use super::signature::{Proved, Signatures};
 
 /// Verifies the manifests that the arguments name.
 pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     plan::base(args.base.as_ref())?;
-    let lists = open_lists(args)?;
+    let (lists, notes) = open_lists(args)?;
     let engine = plan::engine(&args.machine, base_place(args))?;
     let target = console.progress(&args.report);
     let totals = Arc::new(Totals::default());
@@ -40,7 +41,7 @@ pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Fail
     let mut sink = ReportSink {
         report: report(args, console, &progress),
         counts: Counts::default(),
-        notes: Vec::new(),
+        notes,
         manifests: Vec::new(),
         hide_lines: args.lenient && !args.warn,
     };
@@ -61,9 +62,19 @@ fn base_place(args: &VerifyArgs) -> &Path {
     args.base.as_deref().or_else(own).unwrap_or(Path::new("."))
 }
 
-fn open_lists(args: &VerifyArgs) -> Result<Vec<List>, Failure> {
-    let open = |path: &PathBuf| {
-        let input = if path.is_dir() {
+/// Opens every list, and gives what is to be said of their signatures.
+fn open_lists(args: &VerifyArgs) -> Result<(Vec<List>, Vec<Note>), Failure> {
+    let (named, required) = (args.signature.clone(), args.require_signature);
+    let new = |key| Signatures::new(key, named, required, &args.manifests);
+    let signatures = args.key.as_ref().map(new).transpose()?;
+    let mut notes = Vec::new();
+    let mut open = |path: &PathBuf| {
+        let prove = |signatures: &Signatures| signatures.prove(path, || read_whole(path));
+        let proved = signatures.as_ref().map(prove).transpose()?.flatten();
+        let input = if let Some(Proved { bytes, note }) = proved {
+            notes.push(note);
+            ListInput::Stream(Box::new(Cursor::new(bytes)))
+        } else if path.is_dir() {
             ListInput::Package(open_folder(path, args)?)
         } else {
             ListInput::Stream(plan::open_list(path)?)
@@ -74,7 +85,17 @@ fn open_lists(args: &VerifyArgs) -> Result<Vec<List>, Failure> {
             input,
         })
     };
-    args.manifests.iter().map(open).collect()
+    let lists = args.manifests.iter().map(&mut open);
+    let lists = lists.collect::<Result<_, Failure>>()?;
+    Ok((lists, notes))
+}
+
+/// What was checked must be what is used, so it is read once.
+fn read_whole(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = plan::open_list(path)?.read_to_end(&mut bytes);
+    read.map_err(|error| FileError::new(Operation::Read, path, error))?;
+    Ok(bytes)
 }
 
 /// A folder that holds its own manifests is verified where it lies, by all of them.

@@ -78,15 +78,17 @@ impl decoder::Grammar for Grammar {
             return;
         }
         let claim = self.claim(text);
-        if let Some((number, _)) = self.first.take() {
-            self.several = true;
-            records.push(number, Content::Malformed(Malformed::NoShape));
-        }
+        self.refuse_the_first(records);
         if self.several {
             records.push(number, Content::Malformed(Malformed::NoShape));
         } else {
             self.first = Some((number, claim));
         }
+    }
+
+    fn unusable(&mut self, number: u64, reason: Malformed, records: &mut Records) {
+        self.refuse_the_first(records);
+        records.push(number, Content::Malformed(reason));
     }
 
     fn end(&mut self, _number: u64, records: &mut Records) {
@@ -101,6 +103,14 @@ impl decoder::Grammar for Grammar {
 }
 
 impl Grammar {
+    /// A digest that is not alone belongs to no file.
+    fn refuse_the_first(&mut self, records: &mut Records) {
+        if let Some((number, _)) = self.first.take() {
+            self.several = true;
+            records.push(number, Content::Malformed(Malformed::NoShape));
+        }
+    }
+
     fn claim(&mut self, text: &[u8]) -> Result<Claim, Malformed> {
         let digest = match gnu::digits(text).ok_or(Malformed::NoShape)? {
             Digits::Plain(digits) => self.algorithms.untagged(digits)?,

@@ -161,8 +161,20 @@ impl Grammar for Parser {
         }
     }
 
+    fn unusable(&mut self, number: u64, reason: Malformed, records: &mut Records) {
+        self.close(records);
+        records.push(number, Content::Malformed(reason));
+    }
+
     fn end(&mut self, _number: u64, records: &mut Records) {
-        if let Some((line, ..)) = self.open {
+        self.close(records);
+    }
+}
+
+impl Parser {
+    /// Gives up a heading whose digest has not come.
+    fn close(&mut self, records: &mut Records) {
+        if let Some((line, ..)) = self.open.take() {
             records.push(line, Content::Malformed(Malformed::NoField("digest")));
         }
     }

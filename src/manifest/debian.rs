@@ -207,6 +207,11 @@ impl decoder::Grammar for Parser {
         }
     }
 
+    fn unusable(&mut self, number: u64, reason: Malformed, _records: &mut Records) {
+        self.stanza.begun.get_or_insert(number);
+        self.stanza.rows.push((number, Err(reason)));
+    }
+
     fn end(&mut self, number: u64, records: &mut Records) {
         self.end_stanza(records);
         if self.left_out > 0 {

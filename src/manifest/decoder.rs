@@ -47,6 +47,12 @@ pub(super) trait Grammar: Debug + Send {
     /// is no comment, not empty and part of no record gives a [`Content::Malformed`].
     fn line(&mut self, number: u64, text: &[u8], records: &mut Records);
 
+    /// Takes notice of the next line, which cannot be decoded or may not be used. A grammar that holds
+    /// back something of earlier lines pushes that first.
+    fn unusable(&mut self, number: u64, reason: Malformed, records: &mut Records) {
+        records.push(number, Content::Malformed(reason));
+    }
+
     /// Pushes what is left when the lines are over. `number` is that of the last line.
     fn end(&mut self, _number: u64, _records: &mut Records) {}
 
@@ -164,7 +170,7 @@ impl<R: Read + Send> Decoder for ByLine<R> {
             Ok(Part::Body(text)) => self.grammar.line(line.number, text, records),
             Ok(Part::Wrapping) => {}
             Ok(Part::Outside(reason)) | Err(reason) => {
-                records.push(line.number, Content::Malformed(reason));
+                self.grammar.unusable(line.number, reason, records);
             }
         }
         Ok(true)

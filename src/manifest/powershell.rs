@@ -216,6 +216,11 @@ impl Grammar for Shown {
         }
     }
 
+    fn unusable(&mut self, number: u64, reason: Malformed, records: &mut Records) {
+        self.close(records);
+        records.push(number, Content::Malformed(reason));
+    }
+
     fn end(&mut self, _number: u64, records: &mut Records) {
         self.close(records);
     }

@@ -228,6 +228,10 @@ impl decoder::Grammar for Alone {
         }
     }
 
+    fn unusable(&mut self, number: u64, reason: Malformed, records: &mut Records) {
+        records.push(number + self.lone_returns, Content::Malformed(reason));
+    }
+
     fn algorithm_source(&self) -> AlgorithmSource {
         self.algorithms.source()
     }
