@@ -19,11 +19,13 @@ mod names;
 mod outputs;
 mod selection;
 mod several;
+mod slices;
 
 // `verify` by theme.
 mod base;
 mod exact;
 mod reading;
+mod signatures;
 
 // Formats of manifests.
 mod formats;
