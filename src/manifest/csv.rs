@@ -252,9 +252,8 @@ enum Field {
 impl Shape {
     fn of_cfv(row: &ByteRecord) -> Option<Self> {
         let (name, size) = (row.get(0)?, row.get(1)?);
-        let is_sum = |field: Option<&[u8]>| {
-            field.is_some_and(|sum| sum.len() == 8 && sum.iter().all(u8::is_ascii_hexdigit))
-        };
+        let is_sum =
+            |field: Option<&[u8]>| field.is_some_and(|sum| sum.len() == 8 && hex::is_hex(sum));
         let shape = match row.len() {
             3 => Self::Sizes,
             4 if is_sum(row.get(2)) => Self::Sums,

@@ -17,6 +17,7 @@ use super::lines::Terminator;
 use super::writer::{self, Column, EntryError, WriterError};
 use super::{Entry, Format, GapKind, Malformed};
 use super::{escape, evidence, gap};
+use crate::hex;
 use crate::relpath::RelPath;
 
 /// Which form a list is in.
@@ -61,11 +62,10 @@ pub(super) fn split(text: &[u8]) -> Option<Untagged<'_>> {
 
 /// Tells whether a word is a digest.
 pub(super) fn digits(word: &[u8]) -> Option<Digits<'_>> {
-    let is_hex = |word: &[u8]| word.iter().all(u8::is_ascii_hexdigit);
     if let Some(xxh3) = word.strip_prefix(b"XXH3_") {
-        return (xxh3.len() == 16 && is_hex(xxh3)).then_some(Digits::Xxh3(xxh3));
+        return (xxh3.len() == 16 && hex::is_hex(xxh3)).then_some(Digits::Xxh3(xxh3));
     }
-    let is_digest = word.len() >= MIN_DIGITS && (is_hex(word) || evidence::is_base64(word));
+    let is_digest = word.len() >= MIN_DIGITS && (hex::is_hex(word) || evidence::is_base64(word));
     is_digest.then_some(Digits::Plain(word))
 }
 

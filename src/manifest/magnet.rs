@@ -110,7 +110,7 @@ impl Grammar {
         let mut claim = Claim::bare(name(next()?)?);
         claim.size = Some(size(next()?)?);
         let digits = next()?;
-        if digits.len() != 32 || hex::decode(digits).is_none() {
+        if digits.len() != 32 || !hex::is_hex(digits) {
             return Err(Malformed::bad_field("ed2k digest", digits));
         }
         if self.algorithms.asked.is_none() {
@@ -137,7 +137,7 @@ fn percent_decode(text: &[u8]) -> Option<Vec<u8>> {
     while let Some((&byte, behind)) = rest.split_first() {
         if byte == b'%' {
             let (digits, behind) = behind.split_at_checked(2)?;
-            plain.extend(hex::decode(digits)?);
+            plain.extend_from_slice(hex::decode_into(digits, &mut [0])?);
             rest = behind;
         } else {
             plain.push(byte);
