@@ -13,7 +13,7 @@
 //! coreutils manual, *md5sum invocation*, and the behaviour of `sha256sum -c` 9.1.
 
 use super::encoder::{self, Setup};
-use super::lines::Terminator;
+use super::lines::{Terminator, find_blank};
 use super::writer::{self, Column, EntryError, WriterError};
 use super::{Entry, Format, GapKind, Malformed};
 use super::{escape, evidence, gap};
@@ -53,7 +53,7 @@ const MIN_DIGITS: usize = evidence::MIN_DIGEST_BITS as usize / 4;
 /// Cuts a line that has lost leading blanks and backslash; `None` if it does not start with a digest
 /// and a blank.
 pub(super) fn split(text: &[u8]) -> Option<Untagged<'_>> {
-    let end = text.iter().position(|byte| matches!(byte, b' ' | b'\t'))?;
+    let end = find_blank(text)?;
     Some(Untagged {
         digits: digits(&text[..end])?,
         rest: &text[end + 1..],
