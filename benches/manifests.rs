@@ -102,3 +102,21 @@ fn magnet(bencher: Bencher<'_, '_>) {
     let list = manifest(Format::Magnet, &[Algorithm::Md5, Algorithm::Sha1]);
     read(bencher, &list, &Hints::default());
 }
+
+#[divan::bench(sample_count = 5)]
+fn jsonl(bencher: Bencher<'_, '_>) {
+    let list = manifest(Format::Jsonl, &[Algorithm::Sha256]);
+    read(bencher, &list, &Hints::default());
+}
+
+#[divan::bench(sample_count = 5)]
+fn csv(bencher: Bencher<'_, '_>) {
+    let list = manifest(Format::Csv, &[Algorithm::Sha256]);
+    read(bencher, &list, &Hints::default());
+}
+
+#[divan::bench(sample_count = 5)]
+fn mtree(bencher: Bencher<'_, '_>) {
+    let list = manifest(Format::Mtree, &[Algorithm::Sha256]);
+    read(bencher, &list, &Hints::default());
+}

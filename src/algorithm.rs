@@ -296,11 +296,14 @@ impl FromStr for Algorithm {
     /// short to prove anything, and is refused.
     fn from_str(spelling: &str) -> Result<Self, Self::Err> {
         let is = |name: &str| name.eq_ignore_ascii_case(spelling);
-        let known = TABLE
-            .iter()
-            .find(|row| is(row.name) || is(row.tag) || row.aliases.iter().any(|alias| is(alias)))
-            .map(|row| row.algorithm);
-        known
+        // Aliases are many and rare.
+        let mut rows = TABLE.iter();
+        rows.find(|row| is(row.name) || is(row.tag))
+            .or_else(|| {
+                let mut rows = TABLE.iter();
+                rows.find(|row| row.aliases.iter().any(|alias| is(alias)))
+            })
+            .map(|row| row.algorithm)
             .or_else(|| shortened_blake2b(spelling))
             .ok_or_else(|| UnknownAlgorithm(spelling.to_owned()))
     }

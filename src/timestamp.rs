@@ -155,8 +155,10 @@ impl Modified {
     /// ```
     pub fn parse(text: &str) -> Option<Self> {
         let time: jiff::Timestamp = text.parse().ok()?;
-        let digits = text.split_once(['.', ',']).map_or(0, |(_, fraction)| {
-            fraction.bytes().take_while(u8::is_ascii_digit).count()
+        let point = text.bytes().position(|byte| matches!(byte, b'.' | b','));
+        let digits = point.map_or(0, |point| {
+            let fraction = text.bytes().skip(point + 1);
+            fraction.take_while(u8::is_ascii_digit).count()
         });
         let digits = u32::try_from(digits.min(9)).ok()?;
         Some(Self {

@@ -63,6 +63,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("rustix", &["src/engine/"]),
     ("memmap2", &["src/engine/mmap.rs"]),
     ("libc", &["src/engine/mmap.rs"]),
+    ("memchr", &["src/manifest/lines.rs"]),
     ("encoding_rs", &["src/manifest/"]),
     ("flate2", &["src/manifest/unpack.rs"]),
     ("quick_xml", &["src/manifest/xml.rs"]),

@@ -12,7 +12,7 @@
 use std::borrow::Cow;
 
 use super::encoder::{self, Setup};
-use super::lines::{Terminator, skip_blanks, trim_blanks};
+use super::lines::{Terminator, find_any, find_last, skip_blanks, trim_blanks};
 use super::writer::{Column, EntryError};
 use super::{Entry, GapKind};
 use super::{escape, gap};
@@ -31,12 +31,10 @@ pub(super) struct Tagged<'a> {
 
 /// Cuts a line that has lost leading blanks and backslash; `None` if it has another shape.
 pub(super) fn split(text: &[u8]) -> Option<Tagged<'_>> {
-    let tag_end = text
-        .iter()
-        .position(|byte| matches!(byte, b' ' | b'\t' | b'('))?;
+    let tag_end = find_any([b' ', b'\t', b'('], text)?;
     let (tag, rest) = text.split_at(tag_end);
     let rest = skip_blanks(rest).strip_prefix(b"(")?;
-    let name_end = rest.iter().rposition(|&byte| byte == b')')?;
+    let name_end = find_last(b')', rest)?;
     let digest = skip_blanks(&rest[name_end + 1..]).strip_prefix(b"=")?;
     let is_word = !tag.is_empty() && tag.iter().all(u8::is_ascii_graphic);
     is_word.then_some(Tagged {

@@ -14,6 +14,7 @@ use super::json_text::name_of_bytes;
 use super::lines::trim_blanks;
 use super::{Claim, Content, Malformed};
 use crate::algorithm::Algorithm;
+use crate::hex;
 use crate::relpath::RelPath;
 
 /// What stands between the algorithm and the name. Behind the first of them a name may begin that
@@ -65,7 +66,7 @@ fn heading(line: &[u8]) -> Option<(Algorithm, &[u8])> {
 /// A digest without the blanks between its bytes; `None` if the line is anything else.
 fn digits(line: &[u8]) -> Option<Vec<u8>> {
     let digits: Vec<u8> = line.iter().copied().filter(|byte| *byte != b' ').collect();
-    (!digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)).then_some(digits)
+    (!digits.is_empty() && hex::is_hex(&digits)).then_some(digits)
 }
 
 /// The name in a heading, and what else may be meant.

@@ -16,7 +16,7 @@ use super::encoder::{Encoder, Setup};
 use super::evidence::AlgorithmEvidence;
 use super::json_entry::{gap_word, spell, unknown_digest};
 use super::json_text::name_of_bytes;
-use super::lines::{MAX_LINE_LEN_BYTES, decimal};
+use super::lines::{MAX_LINE_LEN_BYTES, decimal, find};
 use super::writer::{Column, EntryError, WriterError};
 use super::{Claim, Content, Entry, Format, GapKind, Malformed};
 use crate::algorithm::Algorithm;
@@ -167,9 +167,12 @@ impl<'r> Rows<'r> {
                 return Ok(Err(Malformed::TooLong(MAX_LINE_LEN_BYTES)));
             }
             self.line += u64::from(!added.is_empty());
-            quotes = added
-                .iter()
-                .fold(quotes, |quotes, byte| quotes.after(*byte));
+            // Without a quote, the text is as far inside or outside of one as before.
+            if find(b'"', added).is_some() {
+                quotes = added
+                    .iter()
+                    .fold(quotes, |quotes, byte| quotes.after(*byte));
+            }
             if quotes != Quotes::Inside {
                 break;
             }
@@ -252,9 +255,8 @@ enum Field {
 impl Shape {
     fn of_cfv(row: &ByteRecord) -> Option<Self> {
         let (name, size) = (row.get(0)?, row.get(1)?);
-        let is_sum = |field: Option<&[u8]>| {
-            field.is_some_and(|sum| sum.len() == 8 && sum.iter().all(u8::is_ascii_hexdigit))
-        };
+        let is_sum =
+            |field: Option<&[u8]>| field.is_some_and(|sum| sum.len() == 8 && hex::is_hex(sum));
         let shape = match row.len() {
             3 => Self::Sizes,
             4 if is_sum(row.get(2)) => Self::Sums,

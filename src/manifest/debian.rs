@@ -24,6 +24,7 @@ use super::evidence::AlgorithmEvidence;
 use super::lines::{decimal, words};
 use super::{Claim, ClaimedDigest, Malformed, Remark};
 use crate::algorithm::Algorithm;
+use crate::hex;
 use crate::relpath::RelPath;
 
 /// Reads stanza by stanza.
@@ -107,9 +108,8 @@ pub(super) fn begins(sample: Sample<'_>) -> bool {
 /// Whether a line is a row: a blank, a digest, a size, a name.
 pub(super) fn is_entry(line: &[u8]) -> bool {
     let words: Vec<&[u8]> = words(line).collect();
-    let is_digest = |word: &[u8]| {
-        matches!(word.len(), 32 | 40 | 64 | 96 | 128) && word.iter().all(u8::is_ascii_hexdigit)
-    };
+    let is_digest =
+        |word: &[u8]| matches!(word.len(), 32 | 40 | 64 | 96 | 128) && hex::is_hex(word);
     line.starts_with(b" ")
         && matches!(words[..], [digest, size, _] | [digest, size, _, _, _]
             if is_digest(digest) && decimal::<u64>(size).is_some())
@@ -117,7 +117,7 @@ pub(super) fn is_entry(line: &[u8]) -> bool {
 
 /// Whether a line below a field of any kind is hardly anything but a row.
 fn looks_like_row(line: &[u8]) -> bool {
-    let is_digest = |word: &[u8]| word.len() >= 32 && word.iter().all(u8::is_ascii_hexdigit);
+    let is_digest = |word: &[u8]| word.len() >= 32 && hex::is_hex(word);
     let words: Vec<&[u8]> = words(line).collect();
     matches!(words[..], [digest, size, _] | [digest, size, _, _, _]
         if is_digest(digest) && decimal::<u64>(size).is_some())

@@ -20,7 +20,7 @@ use Algorithm as A;
 /// A text of nothing but hexadecimal digits is never base64, so that a SHA-256 cannot be taken for a
 /// SHA-384.
 fn hex_digits(text: &[u8]) -> usize {
-    if text.iter().all(u8::is_ascii_hexdigit) {
+    if hex::is_hex(text) {
         return text.len();
     }
     hex::decode_base64(text).map_or(text.len(), |bytes| bytes.len() * 2)
@@ -34,7 +34,7 @@ pub(super) fn is_base64(word: &[u8]) -> bool {
         8..=88 => word.ends_with(b"="),
         _ => false,
     };
-    fits && !word.iter().all(u8::is_ascii_hexdigit) && hex::decode_base64(word).is_some()
+    fits && !hex::is_hex(word) && hex::decode_base64(word).is_some()
 }
 
 /// The shortest digest that is accepted; an even shorter one is met by trying a few files.
@@ -353,7 +353,7 @@ fn digest(algorithm: Algorithm, digits: &[u8]) -> Option<Digest> {
     if let Some(digest) = Digest::parse(algorithm, digits) {
         return Some(digest);
     }
-    let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
+    let is_hex = hex::is_hex(digits);
     let bytes = hex::decode_base64(digits).filter(|_| !is_hex)?;
     Digest::new(algorithm, &bytes)
 }

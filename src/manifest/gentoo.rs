@@ -64,9 +64,9 @@ pub(super) fn is_entry(line: &[u8]) -> bool {
         [b"IGNORE" | b"OPTIONAL", _] => true,
         [b"TIMESTAMP", time] => timestamp(time).is_some(),
         [kind, _, size, _, _, ..] => {
-            let is_digest = |pair: &[&[u8]]| {
-                let is_hex = |word: &[u8]| word.iter().all(u8::is_ascii_hexdigit);
-                matches!(pair, [name, digits] if name[0].is_ascii_uppercase() && is_hex(digits))
+            let is_digest = |pair: &[&[u8]]| match pair {
+                [name, digits] => name[0].is_ascii_uppercase() && hex::is_hex(digits),
+                _ => false,
             };
             is_file(kind) && decimal::<u64>(size).is_some() && words[3..].chunks(2).all(is_digest)
         }
@@ -205,7 +205,7 @@ fn unescape(path: &[u8]) -> Option<Vec<u8>> {
             _ => return None,
         };
         let digits = after.get(..len)?;
-        if !digits.iter().all(u8::is_ascii_hexdigit) {
+        if !hex::is_hex(digits) {
             return None;
         }
         let number = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;

@@ -13,10 +13,11 @@
 //! coreutils manual, *md5sum invocation*, and the behaviour of `sha256sum -c` 9.1.
 
 use super::encoder::{self, Setup};
-use super::lines::Terminator;
+use super::lines::{Terminator, find_blank};
 use super::writer::{self, Column, EntryError, WriterError};
 use super::{Entry, Format, GapKind, Malformed};
 use super::{escape, evidence, gap};
+use crate::hex;
 use crate::relpath::RelPath;
 
 /// Which form a list is in.
@@ -52,7 +53,7 @@ const MIN_DIGITS: usize = evidence::MIN_DIGEST_BITS as usize / 4;
 /// Cuts a line that has lost leading blanks and backslash; `None` if it does not start with a digest
 /// and a blank.
 pub(super) fn split(text: &[u8]) -> Option<Untagged<'_>> {
-    let end = text.iter().position(|byte| matches!(byte, b' ' | b'\t'))?;
+    let end = find_blank(text)?;
     Some(Untagged {
         digits: digits(&text[..end])?,
         rest: &text[end + 1..],
@@ -61,11 +62,10 @@ pub(super) fn split(text: &[u8]) -> Option<Untagged<'_>> {
 
 /// Tells whether a word is a digest.
 pub(super) fn digits(word: &[u8]) -> Option<Digits<'_>> {
-    let is_hex = |word: &[u8]| word.iter().all(u8::is_ascii_hexdigit);
     if let Some(xxh3) = word.strip_prefix(b"XXH3_") {
-        return (xxh3.len() == 16 && is_hex(xxh3)).then_some(Digits::Xxh3(xxh3));
+        return (xxh3.len() == 16 && hex::is_hex(xxh3)).then_some(Digits::Xxh3(xxh3));
     }
-    let is_digest = word.len() >= MIN_DIGITS && (is_hex(word) || evidence::is_base64(word));
+    let is_digest = word.len() >= MIN_DIGITS && (hex::is_hex(word) || evidence::is_base64(word));
     is_digest.then_some(Digits::Plain(word))
 }
 

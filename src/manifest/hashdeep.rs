@@ -100,15 +100,13 @@ impl Grammar {
     }
 
     fn claim(&self, text: &[u8]) -> Result<Claim, Malformed> {
-        if self.fields.is_empty() {
+        let Some(last_field) = self.fields.len().checked_sub(1) else {
             return Err(Malformed::NoField("line of columns above"));
-        }
-        if text.iter().filter(|&&byte| byte == b',').count() < self.fields.len() {
-            return Err(Malformed::NoShape);
-        }
-        let mut parts = text.splitn(self.fields.len() + 1, |&byte| byte == b',');
+        };
+        let comma = lines::find_all(b',', text).nth(last_field);
+        let (parts, name) = text.split_at(comma.ok_or(Malformed::NoShape)?);
         let mut claim = Claim::bare(RelPath::default());
-        for (field, part) in self.fields.iter().zip(&mut parts) {
+        for (field, part) in self.fields.iter().zip(lines::split(parts, b',')) {
             match field {
                 Field::Size => claim.size = Some(size(part)?),
                 Field::Digest(word) => {
@@ -118,7 +116,7 @@ impl Grammar {
                 }
             }
         }
-        claim.name = plain::name(parts.next().ok_or(Malformed::NoShape)?, false)?;
+        claim.name = plain::name(&name[1..], false)?;
         Ok(claim.maybe_from_windows())
     }
 }

@@ -134,7 +134,8 @@ impl Found {
 
 /// Refuses a field that neither has the name of an algorithm nor holds what looks like a digest.
 pub(super) fn unknown_digest(key: &str, digits: &[u8]) -> Result<(), Malformed> {
-    let looks_like_one = digits.len() >= MIN_UNKNOWN_DIGITS && hex::decode(digits).is_some();
+    let is_even = digits.len().is_multiple_of(2);
+    let looks_like_one = digits.len() >= MIN_UNKNOWN_DIGITS && is_even && hex::is_hex(digits);
     if looks_like_one || key.parse::<Algorithm>().is_ok() {
         Ok(())
     } else {

@@ -46,10 +46,12 @@ pub(super) struct Object<'a>(pub(super) Vec<(Cow<'a, str>, Value<'a>)>);
 impl<'a> Value<'a> {
     /// Reads a text that holds one value and nothing else.
     pub(super) fn parse(text: &'a [u8]) -> Result<Self, Malformed> {
-        let mut deserializer = serde_json::Deserializer::from_slice(text);
-        let value = Self::deserialize(&mut deserializer).map_err(|error| broken(&error))?;
-        deserializer.end().map_err(|error| broken(&error))?;
-        Ok(value)
+        // Looked at once as a whole, and not once more for each text in it.
+        let value = match std::str::from_utf8(text) {
+            Ok(text) => serde_json::from_str(text),
+            Err(_) => serde_json::from_slice(text),
+        };
+        value.map_err(|error| broken(&error))
     }
 
     pub(super) fn as_text(&self) -> Option<&str> {

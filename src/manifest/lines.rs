@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Debug, Formatter};
 use std::io::{self, BufRead, BufReader, Read};
+use std::iter;
 
 use super::Malformed;
 use super::wrapper::{Part, Wrapper};
@@ -34,6 +35,15 @@ impl Terminator {
         match self {
             Self::Line => b'\n',
             Self::Nul => 0,
+        }
+    }
+
+    /// A record without it.
+    fn strip(self, record: &[u8]) -> &[u8] {
+        let text = record.strip_suffix(&[self.byte()]).unwrap_or(record);
+        match self {
+            Self::Line => text.strip_suffix(b"\r").unwrap_or(text),
+            Self::Nul => text,
         }
     }
 }
@@ -116,8 +126,49 @@ pub(super) fn decimal<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
 
 /// The pieces between blanks.
 pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
-    text.split(|byte| is_blank(*byte))
-        .filter(|word| !word.is_empty())
+    let mut rest = text;
+    iter::from_fn(move || {
+        rest = skip_blanks(rest);
+        let (word, behind) = rest.split_at(find_blank(rest).unwrap_or(rest.len()));
+        rest = behind;
+        (!word.is_empty()).then_some(word)
+    })
+}
+
+/// The pieces between bytes of one kind, at least one.
+pub(super) fn split(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(text);
+    iter::from_fn(move || {
+        let text = rest.take()?;
+        let end = find(separator, text).unwrap_or(text.len());
+        rest = text.get(end + 1..);
+        Some(&text[..end])
+    })
+}
+
+/// Where a byte stands first.
+pub(super) fn find(byte: u8, text: &[u8]) -> Option<usize> {
+    memchr::memchr(byte, text)
+}
+
+/// Where a byte stands, from the first to the last place.
+pub(super) fn find_all(byte: u8, text: &[u8]) -> impl Iterator<Item = usize> {
+    memchr::memchr_iter(byte, text)
+}
+
+/// Where the first space or tab stands.
+pub(super) fn find_blank(text: &[u8]) -> Option<usize> {
+    memchr::memchr2(b' ', b'\t', text)
+}
+
+/// Where the first of three bytes stands.
+pub(super) fn find_any([one, two, three]: [u8; 3], text: &[u8]) -> Option<usize> {
+    memchr::memchr3(one, two, three, text)
+}
+
+/// Where a byte stands last.
+pub(super) fn find_last(byte: u8, text: &[u8]) -> Option<usize> {
+    memchr::memrchr(byte, text)
 }
 
 fn is_blank(byte: u8) -> bool {
@@ -140,6 +191,9 @@ pub(super) struct Lines<R> {
     terminator: Terminator,
     number: u64,
     max_len_bytes: usize,
+    /// The length of the line that was handed out from the buffer of `input`, and is still in it.
+    lent: usize,
+    /// A line that does not lie in one piece in that buffer.
     raw: Vec<u8>,
     decoded: String,
 }
@@ -153,6 +207,7 @@ impl<R: Read> Lines<R> {
             terminator,
             number: 0,
             max_len_bytes: MAX_LINE_LEN_BYTES,
+            lent: 0,
             raw: Vec::new(),
             decoded: String::new(),
         }
@@ -165,6 +220,24 @@ impl<R: Read> Lines<R> {
 
     /// The next line, or `None` at the end.
     pub(super) fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.input.consume(std::mem::take(&mut self.lent));
+        if self.encoding == Encoding::Bytes {
+            let terminator = self.terminator.byte();
+            let end = find(terminator, self.input.buffer());
+            if let Some(len_bytes) = end.filter(|len_bytes| *len_bytes <= self.max_len_bytes) {
+                self.lent = len_bytes + 1;
+                self.number += 1;
+                return Ok(Some(Line {
+                    number: self.number,
+                    text: Ok(self.terminator.strip(&self.input.buffer()[..self.lent])),
+                }));
+            }
+        }
+        self.next_in_pieces()
+    }
+
+    /// Reads a line that does not lie in the buffer of the input, or is to be decoded.
+    fn next_in_pieces(&mut self) -> io::Result<Option<Line<'_>>> {
         self.raw.clear();
         let whole = match self.encoding {
             Encoding::Bytes => self.read_bytes()?,
@@ -243,13 +316,7 @@ impl<R: Read> Lines<R> {
                 self.decoded.as_bytes()
             }
         };
-        let text = bytes
-            .strip_suffix(&[self.terminator.byte()])
-            .unwrap_or(bytes);
-        Ok(match self.terminator {
-            Terminator::Line => text.strip_suffix(b"\r").unwrap_or(text),
-            Terminator::Nul => text,
-        })
+        Ok(self.terminator.strip(bytes))
     }
 }
 
@@ -319,14 +386,32 @@ mod tests {
 
     type Read1 = (u64, Result<Vec<u8>, Malformed>);
 
-    /// Everything in a stream that gives one byte at a time.
+    /// A stream that gives few bytes at a time.
+    struct InPieces<'a>(&'a [u8], usize);
+
+    impl Read for InPieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let len = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..len])
+        }
+    }
+
+    /// Everything in a stream, in whatever pieces it comes.
     fn read_all(bytes: &[u8], terminator: Terminator, max_len_bytes: usize) -> Vec<Read1> {
         let (encoding, mark) = Encoding::sniff(bytes).unwrap();
-        let mut lines = Lines::new(&bytes[mark..], encoding, terminator);
-        lines.max_len_bytes = max_len_bytes;
-        let mut all = Vec::new();
-        while let Some(line) = lines.next_line().unwrap() {
-            all.push((line.number, line.text.map(<[u8]>::to_vec)));
+        let read = |piece_len_bytes| {
+            let input = InPieces(&bytes[mark..], piece_len_bytes);
+            let mut lines = Lines::new(input, encoding, terminator);
+            lines.max_len_bytes = max_len_bytes;
+            let mut all = Vec::new();
+            while let Some(line) = lines.next_line().unwrap() {
+                all.push((line.number, line.text.map(<[u8]>::to_vec)));
+            }
+            all
+        };
+        let all = read(usize::MAX);
+        for piece_len_bytes in 1..12 {
+            assert_eq!(read(piece_len_bytes), all, "{piece_len_bytes}");
         }
         all
     }
@@ -345,6 +430,23 @@ mod tests {
             }
         };
         text.encode_utf16().flat_map(swap).collect()
+    }
+
+    #[test]
+    fn pieces_are_those_that_slices_are_split_into() {
+        for text in ["", ",", ",,", "a", "a,", ",a", "a,,bc,d", "ab"] {
+            let text = text.as_bytes();
+            let expected: Vec<&[u8]> = text.split(|&byte| byte == b',').collect();
+            assert_eq!(split(text, b',').collect::<Vec<_>>(), expected);
+        }
+        for text in ["", " ", "a", " a", "a\t", " a \tbc  d"] {
+            let expected: Vec<&str> = text.split_ascii_whitespace().collect();
+            let words: Vec<&[u8]> = words(text.as_bytes()).collect();
+            assert_eq!(
+                words,
+                expected.iter().map(|w| w.as_bytes()).collect::<Vec<_>>()
+            );
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@
 use super::decoder::{self, Context, Records};
 use super::encoder::{self, Setup};
 use super::evidence::AlgorithmEvidence;
-use super::lines::{Terminator, decimal};
+use super::lines::{self, Terminator, decimal};
 use super::writer::{Column, EntryError, WriterError};
 use super::{Claim, ClaimedDigest, Entry, GapKind, Malformed};
 use super::{gap, plain};
@@ -64,24 +64,27 @@ impl Grammar {
     fn magnet(&self, parameters: &[u8]) -> Result<Claim, Malformed> {
         let mut claim = Claim::bare(RelPath::default());
         let mut named = false;
-        for parameter in parameters.split(|&byte| byte == b'&') {
-            let equals = parameter.iter().position(|&byte| byte == b'=');
-            let (key, value) = parameter.split_at(equals.unwrap_or(parameter.len()));
-            let value = value.strip_prefix(b"=").unwrap_or(value);
-            match &*key.to_ascii_lowercase() {
-                b"dn" if named => return Err(Malformed::bad_field("name", value)),
-                b"dn" => {
-                    claim.name = name(value)?;
-                    named = true;
+        for parameter in lines::split(parameters, b'&') {
+            let (key, value) = match lines::find(b'=', parameter) {
+                Some(equals) => (&parameter[..equals], &parameter[equals + 1..]),
+                None => (parameter, &b""[..]),
+            };
+            let is = |known: &[u8]| key.eq_ignore_ascii_case(known);
+            if is(b"dn") {
+                if named {
+                    return Err(Malformed::bad_field("name", value));
                 }
-                b"xl" if claim.size.is_some() => return Err(Malformed::bad_field("size", value)),
-                b"xl" => claim.size = Some(size(value)?),
-                key if key == b"xt" || key.starts_with(b"xt.") => {
-                    if let Some(digest) = self.topic(value)? {
-                        claim.add_digest(digest)?;
-                    }
+                claim.name = name(value)?;
+                named = true;
+            } else if is(b"xl") {
+                if claim.size.is_some() {
+                    return Err(Malformed::bad_field("size", value));
                 }
-                _ => {}
+                claim.size = Some(size(value)?);
+            } else if is_topic(key)
+                && let Some(digest) = self.topic(value)?
+            {
+                claim.add_digest(digest)?;
             }
         }
         if named {
@@ -110,7 +113,7 @@ impl Grammar {
         let mut claim = Claim::bare(name(next()?)?);
         claim.size = Some(size(next()?)?);
         let digits = next()?;
-        if digits.len() != 32 || hex::decode(digits).is_none() {
+        if digits.len() != 32 || !hex::is_hex(digits) {
             return Err(Malformed::bad_field("ed2k digest", digits));
         }
         if self.algorithms.asked.is_none() {
@@ -120,6 +123,14 @@ impl Grammar {
         }
         Ok(claim)
     }
+}
+
+/// `xt`, or one of several topics: `xt.1`.
+fn is_topic(key: &[u8]) -> bool {
+    matches!(
+        key,
+        [b'x' | b'X', b't' | b'T'] | [b'x' | b'X', b't' | b'T', b'.', ..]
+    )
 }
 
 fn size(value: &[u8]) -> Result<u64, Malformed> {
@@ -134,16 +145,13 @@ fn name(value: &[u8]) -> Result<RelPath, Malformed> {
 fn percent_decode(text: &[u8]) -> Option<Vec<u8>> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
-    while let Some((&byte, behind)) = rest.split_first() {
-        if byte == b'%' {
-            let (digits, behind) = behind.split_at_checked(2)?;
-            plain.extend(hex::decode(digits)?);
-            rest = behind;
-        } else {
-            plain.push(byte);
-            rest = behind;
-        }
+    while let Some(percent) = lines::find(b'%', rest) {
+        plain.extend_from_slice(&rest[..percent]);
+        let (digits, behind) = rest[percent + 1..].split_at_checked(2)?;
+        plain.extend_from_slice(hex::decode_into(digits, &mut [0])?);
+        rest = behind;
     }
+    plain.extend_from_slice(rest);
     Some(plain)
 }
 

@@ -149,7 +149,7 @@ fn split(line: &[u8], at_most: usize) -> (&[u8], Vec<&[u8]>) {
 }
 
 fn is_digest(word: &[u8]) -> bool {
-    let is_hex = HEX_LENS.contains(&word.len()) && word.iter().all(u8::is_ascii_hexdigit);
+    let is_hex = HEX_LENS.contains(&word.len()) && hex::is_hex(word);
     is_hex || is_base32(word)
 }
 

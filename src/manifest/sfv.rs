@@ -25,6 +25,7 @@ use super::writer::{self, Column, EntryError, WriterError};
 use super::{Claim, ClaimedDigest, Entry, Format, GapKind, Malformed};
 use super::{bsd, escape, gap, plain};
 use crate::algorithm::Algorithm;
+use crate::hex;
 use crate::relpath::RelPath;
 use crate::timestamp::{Modified, Timestamp};
 
@@ -57,7 +58,7 @@ pub(super) fn grammar(context: &Context) -> Box<dyn decoder::Grammar> {
 /// Whether a line is a name and eight digits, and no digest of another kind stands before
 /// them. A tagged line is none, whether or not its tag is known.
 pub(super) fn is_entry(line: &[u8]) -> bool {
-    let is_digest = |word: &[u8]| word.len() >= 32 && word.iter().all(u8::is_ascii_hexdigit);
+    let is_digest = |word: &[u8]| word.len() >= 32 && hex::is_hex(word);
     split(line).is_some_and(|(name, _)| {
         let before = name
             .rsplit(|byte| *byte == b' ')
@@ -79,7 +80,7 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let (name, digits) = line.split_at_checked(line.len().checked_sub(DIGITS)?)?;
     let (separator, name) = name.split_last()?;
     let fits = matches!(separator, b' ' | b'\t')
-        && digits.iter().all(u8::is_ascii_hexdigit)
+        && hex::is_hex(digits)
         && !trim_blanks(name).is_empty()
         && !name.starts_with(b";");
     fits.then_some((name, digits))

@@ -100,7 +100,11 @@ impl Wrapper {
 
     /// The line without its wrapping.
     pub(super) fn unwrap<'a>(&mut self, line: &'a [u8]) -> Part<'a> {
-        let (next, part) = match (*self, trim_end(line)) {
+        let marker = match self {
+            Self::None | Self::Signify(_) => line,
+            _ => trim_end(line),
+        };
+        let (next, part) = match (*self, marker) {
             (Self::None | Self::Signify(0), _) => (*self, Part::Body(line)),
             (Self::Signify(left), _) => (Self::Signify(left - 1), Part::Wrapping),
             (Self::PgpBefore, BEGIN) => (Self::PgpHeaders, Part::Wrapping),

@@ -10,6 +10,7 @@ use super::super::{Claim, ClaimedDigest, Content, Malformed, Remark};
 use super::name::Spelling;
 use super::{Version, text};
 use crate::algorithm::Algorithm;
+use crate::hex;
 
 /// What the name of a manifest says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +74,7 @@ const MIN_DIGITS: usize = evidence::MIN_DIGEST_BITS as usize / 4;
 fn cut(line: &[u8]) -> Option<Cut<'_>> {
     let end = line.iter().position(|byte| matches!(byte, b' ' | b'\t'))?;
     let (digits, rest) = line.split_at(end);
-    let is_digest = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
+    let is_digest = !digits.is_empty() && hex::is_hex(digits);
     let unstarred = rest.strip_prefix(b" *").filter(|path| !path.is_empty());
     is_digest.then(|| Cut {
         digits,

@@ -4,6 +4,7 @@ use super::super::evidence::AlgorithmEvidence;
 use super::super::{ClaimedDigest, Kind, Malformed};
 use super::vis;
 use crate::algorithm::Algorithm;
+use crate::hex;
 use crate::relpath::RelPath;
 use crate::timestamp::{Modified, Timestamp};
 
@@ -89,7 +90,7 @@ fn unlisted_digest(key: &[u8]) -> Option<&str> {
 /// Whether no keyword that is unknown could have such a value unless it is a digest.
 fn looks_like_digest(value: &[u8]) -> bool {
     let digits = hex_digits(value);
-    digits.len() >= 32 && digits.iter().all(u8::is_ascii_hexdigit)
+    digits.len() >= 32 && hex::is_hex(digits)
 }
 
 fn hex_digits(value: &[u8]) -> &[u8] {
