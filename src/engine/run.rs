@@ -1,8 +1,8 @@
 //! Starts the threads, hands results on in order, and stops everything when asked.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use crate::error::Error;
 
 use super::feed::Feeder;
-use super::job::Finished;
+use super::job::{Done, Finished};
 use super::limits;
 use super::reorder::Reorder;
 use super::worker::{Shared, Worker};
@@ -72,9 +72,7 @@ pub fn run<T: Send + 'static>(
     let window = options.window.get();
     let (finished_sender, finished) = bounded(window + options.threads.get());
     let (permit_sender, permits) = bounded(window);
-    for _ in 0..window {
-        permit_sender.send(()).map_err(|_| Error::WorkerDied)?;
-    }
+    permit_sender.send(window).map_err(|_| Error::WorkerDied)?;
     // Ends the feeder and the workers when this function is left in whatever way.
     let stop = StopOnDrop(Cancel::default());
     let feeder = Feeder {
@@ -105,6 +103,7 @@ fn shared<T>(
         finished,
         at_work: Arc::new(AtomicUsize::new(0)),
         open_files: Arc::new(AtomicUsize::new(0)),
+        kits: Arc::new(Mutex::new(Vec::new())),
         readers,
         files_each: (limits::files_at_once(options.io) / readers).max(1),
         io: options.io,
@@ -123,7 +122,7 @@ fn shared<T>(
 /// one of them has been handed to the sink. Anything less means that a thread died.
 fn consume<T>(
     finished: &Receiver<Finished<T>>,
-    permits: &Sender<()>,
+    permits: &Sender<usize>,
     cancel: &Cancel,
     sink: &mut dyn FnMut(T, Option<Outcome>) -> io::Result<()>,
 ) -> Result<(), Error> {
@@ -134,12 +133,15 @@ fn consume<T>(
             return Err(Error::Cancelled);
         }
         match finished.recv_timeout(CANCEL_POLL) {
-            Ok(Finished::Job {
-                sequence,
-                token,
-                outcome,
-            }) => {
-                reorder.put(sequence, (token, outcome));
+            Ok(Finished::Jobs(jobs)) => {
+                for Done {
+                    sequence,
+                    token,
+                    outcome,
+                } in jobs
+                {
+                    reorder.put(sequence, (token, outcome));
+                }
             }
             Ok(Finished::Fed(count)) => fed = Some(count),
             Ok(Finished::Died) => return Err(Error::WorkerDied),
@@ -149,10 +151,14 @@ fn consume<T>(
             Err(RecvTimeoutError::Disconnected) if fed == Some(reorder.taken()) => return Ok(()),
             Err(RecvTimeoutError::Disconnected) => return Err(Error::WorkerDied),
         }
+        let mut handed_on = 0;
         while let Some((token, outcome)) = reorder.take() {
             sink(token, outcome).map_err(Error::Output)?;
+            handed_on += 1;
+        }
+        if handed_on > 0 {
             // The feeder is gone once it has taken the last job.
-            permits.try_send(()).ok();
+            permits.try_send(handed_on).ok();
         }
     }
 }
