@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
 use crate::error::Error;
 
@@ -70,8 +70,10 @@ pub fn run<T: Send + 'static>(
     sink: &mut dyn FnMut(T, Option<Outcome>) -> io::Result<()>,
 ) -> Result<(), Error> {
     let window = options.window.get();
-    let (finished_sender, finished) = bounded(window + options.threads.get());
-    let (permit_sender, permits) = bounded(window);
+    // The permits bound all channels: each message is at least one job under way, or one permit.
+    // Channels with a bound of their own would touch all of their memory before the first job.
+    let (finished_sender, finished) = unbounded();
+    let (permit_sender, permits) = unbounded();
     permit_sender.send(window).map_err(|_| Error::WorkerDied)?;
     // Ends the feeder and the workers when this function is left in whatever way.
     let stop = StopOnDrop(Cancel::default());
@@ -96,7 +98,7 @@ fn shared<T>(
         .thread_name(|index| format!("multisum-{index}"))
         .build()
         .map_err(|error| Error::Threads(io::Error::other(error)))?;
-    let (sender, waiting) = bounded(options.window.get());
+    let (sender, waiting) = unbounded();
     let readers = options.readers.get().min(options.threads.get());
     let worker = Worker {
         waiting,
@@ -158,7 +160,7 @@ fn consume<T>(
         }
         if handed_on > 0 {
             // The feeder is gone once it has taken the last job.
-            permits.try_send(handed_on).ok();
+            permits.send(handed_on).ok();
         }
     }
 }
