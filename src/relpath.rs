@@ -73,7 +73,8 @@ impl RelPath {
 
     /// Whether the name starts at a root (`/…`; on Windows also `C:…` and `\\…`).
     pub fn is_absolute(&self) -> bool {
-        self.0.starts_with(b"/") || self.to_path().is_some_and(|path| path.has_root())
+        let has_root = || self.to_path().is_some_and(|path| path.has_root());
+        self.0.starts_with(b"/") || (cfg!(not(unix)) && has_root())
     }
 
     /// The parts of the name between slashes; empty ones and `.` are left out.

@@ -22,7 +22,7 @@ pub fn is_rotating(path: &Path) -> bool {
 mod imp {
     use std::fs;
     use std::os::unix::fs::MetadataExt;
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
 
     /// Buses of virtual machines, whose rotational flag is only a default.
     const VIRTUAL: [&str; 4] = ["/virtio", "/vbd-", "/vmbus", "/xen"];
@@ -30,20 +30,15 @@ mod imp {
     pub(super) fn is_rotating(path: &Path) -> Option<bool> {
         let device = fs::metadata(path).ok()?.dev();
         let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
-        let node = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+        let link = format!("/sys/dev/block/{major}:{minor}");
+        let node = fs::read_link(&link).ok()?;
         if VIRTUAL.iter().any(|bus| contains(&node, bus)) {
             return Some(false);
         }
-        let flag = fs::read(queue_of(&node)?).ok()?;
+        // A partition has no queue of its own; above what the link leads to is the disk.
+        let queue = ["queue", "../queue"].map(|queue| format!("{link}/{queue}/rotational"));
+        let flag = queue.iter().find_map(|file| fs::read(file).ok())?;
         Some(flag.starts_with(b"1"))
-    }
-
-    /// A partition has no queue of its own; its parent directory is the disk.
-    fn queue_of(node: &Path) -> Option<PathBuf> {
-        [node, node.parent()?]
-            .iter()
-            .map(|directory| directory.join("queue/rotational"))
-            .find(|file| file.exists())
     }
 
     fn contains(node: &Path, bus: &str) -> bool {

@@ -3,12 +3,13 @@
 use crossbeam_channel::Receiver;
 
 use super::Job;
-use super::job::Finished;
+use super::job::{Done, Finished};
 use super::worker::{Shared, Waiting};
 
 /// Takes one permit for each job, so that it never runs ahead of the sink by more than the window.
 pub(super) struct Feeder<T> {
-    pub(super) permits: Receiver<()>,
+    /// Each message is so many permits.
+    pub(super) permits: Receiver<usize>,
     pub(super) shared: Shared<T>,
 }
 
@@ -16,10 +17,18 @@ impl<T: Send + 'static> Feeder<T> {
     /// Runs until the jobs are used up or the consumer is gone.
     pub(super) fn feed(self, jobs: impl Iterator<Item = Job<T>>) {
         let mut taken = 0;
+        let mut permits = 0;
         for (sequence, job) in (0..).zip(jobs) {
-            if self.permits.recv().is_err() || self.shared.worker.stop.is_cancelled() {
+            if permits == 0 {
+                let Ok(more) = self.permits.recv() else {
+                    return;
+                };
+                permits = more;
+            }
+            if self.shared.worker.stop.is_cancelled() {
                 return;
             }
+            permits -= 1;
             let Job { token, task } = job;
             let handed_on = match task {
                 Some(task) => self
@@ -32,11 +41,12 @@ impl<T: Send + 'static> Feeder<T> {
                     })
                     .is_ok(),
                 None => {
-                    let finished = Finished::Job {
+                    let done = Done {
                         sequence,
                         token,
                         outcome: None,
                     };
+                    let finished = Finished::Jobs(vec![done]);
                     self.shared.worker.finished.send(finished).is_ok()
                 }
             };

@@ -22,7 +22,7 @@ pub const LARGE_FILE_BYTES: u64 = 64 << 20;
 /// large.add_bytes(4096);
 /// assert_eq!(gauges.large_files()[0].done(), 4096);
 /// drop(large);
-/// gauges.add_file();
+/// gauges.add_files(1);
 /// assert_eq!((gauges.files(), gauges.bytes()), (1, 4096));
 /// assert!(gauges.large_files().is_empty());
 /// ```
@@ -39,9 +39,9 @@ impl Gauges {
         self.bytes.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Adds one file that is done, well or badly.
-    pub fn add_file(&self) {
-        self.files.fetch_add(1, Ordering::Relaxed);
+    /// Adds files that are done, well or badly.
+    pub fn add_files(&self, count: u64) {
+        self.files.fetch_add(count, Ordering::Relaxed);
     }
 
     /// Bytes read so far.

@@ -131,13 +131,17 @@ pub enum Instability {
     Removed,
 }
 
-/// A result on its way from the pool to the sink.
+/// A job that is done, with its place in the order.
+pub(super) struct Done<T> {
+    pub(super) sequence: u64,
+    pub(super) token: T,
+    pub(super) outcome: Option<Outcome>,
+}
+
+/// What is on its way from the pool to the sink.
 pub(super) enum Finished<T> {
-    Job {
-        sequence: u64,
-        token: T,
-        outcome: Option<Outcome>,
-    },
+    /// Together, since each message costs more than what is done for a small file.
+    Jobs(Vec<Done<T>>),
     /// The jobs are used up; so many were taken.
     Fed(u64),
     /// A worker panicked; what it was reading is lost.

@@ -38,7 +38,7 @@ pub struct Options {
     /// The kernels that hash side by side; default: the best that this CPU has.
     pub kernels: Lanes,
     /// Jobs that may be under way between the iterator and the sink; default: 512 for each
-    /// thread and at least 1024. It bounds memory when a huge file stands before many small ones.
+    /// thread and at least 4096. It bounds memory when a huge file stands before many small ones.
     pub window: NonZeroUsize,
     /// Stops the run from outside.
     pub cancel: Cancel,
@@ -47,7 +47,7 @@ pub struct Options {
 }
 
 const WINDOW_PER_THREAD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(511);
-const WINDOW_AT_LEAST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
+const WINDOW_AT_LEAST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 
 impl Default for Options {
     fn default() -> Self {

@@ -1,17 +1,17 @@
 //! Starts the threads, hands results on in order, and stops everything when asked.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
 use crate::error::Error;
 
 use super::feed::Feeder;
-use super::job::Finished;
+use super::job::{Done, Finished};
 use super::limits;
 use super::reorder::Reorder;
 use super::worker::{Shared, Worker};
@@ -70,11 +70,11 @@ pub fn run<T: Send + 'static>(
     sink: &mut dyn FnMut(T, Option<Outcome>) -> io::Result<()>,
 ) -> Result<(), Error> {
     let window = options.window.get();
-    let (finished_sender, finished) = bounded(window + options.threads.get());
-    let (permit_sender, permits) = bounded(window);
-    for _ in 0..window {
-        permit_sender.send(()).map_err(|_| Error::WorkerDied)?;
-    }
+    // The permits bound all channels: each message is at least one job under way, or one permit.
+    // Channels with a bound of their own would touch all of their memory before the first job.
+    let (finished_sender, finished) = unbounded();
+    let (permit_sender, permits) = unbounded();
+    permit_sender.send(window).map_err(|_| Error::WorkerDied)?;
     // Ends the feeder and the workers when this function is left in whatever way.
     let stop = StopOnDrop(Cancel::default());
     let feeder = Feeder {
@@ -98,13 +98,14 @@ fn shared<T>(
         .thread_name(|index| format!("multisum-{index}"))
         .build()
         .map_err(|error| Error::Threads(io::Error::other(error)))?;
-    let (sender, waiting) = bounded(options.window.get());
+    let (sender, waiting) = unbounded();
     let readers = options.readers.get().min(options.threads.get());
     let worker = Worker {
         waiting,
         finished,
         at_work: Arc::new(AtomicUsize::new(0)),
         open_files: Arc::new(AtomicUsize::new(0)),
+        kits: Arc::new(Mutex::new(Vec::new())),
         readers,
         files_each: (limits::files_at_once(options.io) / readers).max(1),
         io: options.io,
@@ -123,7 +124,7 @@ fn shared<T>(
 /// one of them has been handed to the sink. Anything less means that a thread died.
 fn consume<T>(
     finished: &Receiver<Finished<T>>,
-    permits: &Sender<()>,
+    permits: &Sender<usize>,
     cancel: &Cancel,
     sink: &mut dyn FnMut(T, Option<Outcome>) -> io::Result<()>,
 ) -> Result<(), Error> {
@@ -134,12 +135,15 @@ fn consume<T>(
             return Err(Error::Cancelled);
         }
         match finished.recv_timeout(CANCEL_POLL) {
-            Ok(Finished::Job {
-                sequence,
-                token,
-                outcome,
-            }) => {
-                reorder.put(sequence, (token, outcome));
+            Ok(Finished::Jobs(jobs)) => {
+                for Done {
+                    sequence,
+                    token,
+                    outcome,
+                } in jobs
+                {
+                    reorder.put(sequence, (token, outcome));
+                }
             }
             Ok(Finished::Fed(count)) => fed = Some(count),
             Ok(Finished::Died) => return Err(Error::WorkerDied),
@@ -149,10 +153,14 @@ fn consume<T>(
             Err(RecvTimeoutError::Disconnected) if fed == Some(reorder.taken()) => return Ok(()),
             Err(RecvTimeoutError::Disconnected) => return Err(Error::WorkerDied),
         }
+        let mut handed_on = 0;
         while let Some((token, outcome)) = reorder.take() {
             sink(token, outcome).map_err(Error::Output)?;
+            handed_on += 1;
+        }
+        if handed_on > 0 {
             // The feeder is gone once it has taken the last job.
-            permits.try_send(()).ok();
+            permits.send(handed_on).ok();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The files that a worker holds open: picked up, moved on side by side, and handed in.
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -11,6 +12,7 @@ use crate::lanes::{Blake2State, Lanes, Stream};
 
 use super::buffer::Buffer;
 use super::gauges::LARGE_FILE_BYTES;
+use super::job::Done;
 use super::message::Message;
 use super::open_file::{self, OpenFile, Opened};
 use super::slot::{CHUNK_BYTES, LongBuffers, Slot};
@@ -51,13 +53,22 @@ fn unchanged(task: &Task) -> Option<Status> {
     known.holds(&status).then_some(status)
 }
 
-/// A worker with the files it holds open and what it keeps for the next ones.
-pub(super) struct Shift<T> {
-    pub(super) worker: Worker<T>,
-    open: Vec<Slot<T>>,
+/// What a worker keeps for the next files. It outlasts the shift: memory that was given back would
+/// have to be zeroed again.
+#[derive(Default)]
+pub(super) struct Kit {
     /// Messages and buffers of files that are done.
     spare: Vec<(Message, Buffer)>,
     long: Option<LongBuffers>,
+}
+
+/// A worker with the files it holds open.
+pub(super) struct Shift<T> {
+    pub(super) worker: Worker<T>,
+    open: Vec<Slot<T>>,
+    /// Jobs that are done and have not been handed in.
+    done: Vec<Done<T>>,
+    kit: Kit,
     /// A job whose file could not be opened for want of descriptors.
     postponed: Option<Waiting<T>>,
     /// Files that could be open at once before descriptors ran out.
@@ -67,11 +78,12 @@ pub(super) struct Shift<T> {
 impl<T: Send + 'static> Shift<T> {
     pub(super) fn new(worker: Worker<T>) -> Self {
         let most_open = worker.files_each.min(MOST_OPEN);
+        let kit = worker.lock_kits().pop().unwrap_or_default();
         Self {
             worker,
             open: Vec::new(),
-            spare: Vec::new(),
-            long: None,
+            done: Vec::new(),
+            kit,
             postponed: None,
             most_open,
         }
@@ -81,14 +93,15 @@ impl<T: Send + 'static> Shift<T> {
     pub(super) fn work(&mut self) {
         loop {
             self.pick_up_jobs();
+            self.hand_in();
             if self.open.is_empty() || self.worker.stop.is_cancelled() {
                 break;
             }
-            if self.open.len() == 1 {
-                self.move_on_alone();
-            } else {
-                self.move_on_side_by_side();
+            match &self.open[..] {
+                [slot] if slot.is_long() => self.move_on_alone(),
+                _ => self.move_on_side_by_side(),
             }
+            self.close_done();
             self.hand_in();
         }
         self.worker
@@ -96,17 +109,28 @@ impl<T: Send + 'static> Shift<T> {
             .fetch_sub(self.open.len(), Ordering::Relaxed);
     }
 
+    /// Leaves what later shifts can use.
+    pub(super) fn leave_kit(self) {
+        self.worker.lock_kits().push(self.kit);
+    }
+
     fn pick_up_jobs(&mut self) {
         let mut idle_rounds = 0;
-        while self.wants_more() {
+        let mut room = self.room();
+        while room > 0 {
             if let Some(job) = self.next_job() {
                 if !self.open_job(job) {
                     return;
+                }
+                room -= 1;
+                if room == 0 {
+                    room = self.room();
                 }
             } else if !self.open.is_empty() || idle_rounds == IDLE_ROUNDS {
                 return;
             } else {
                 idle_rounds += 1;
+                self.hand_in();
                 if rayon::yield_now() != Some(rayon::Yield::Executed) {
                     thread::yield_now();
                 }
@@ -120,19 +144,19 @@ impl<T: Send + 'static> Shift<T> {
             .or_else(|| self.worker.waiting.try_recv().ok())
     }
 
-    /// Takes no more than a fair share, so that nobody is idle while another holds many files, and
-    /// nothing beside a stream, which may keep everybody waiting.
-    fn wants_more(&self) -> bool {
-        let open = self.open.len();
-        if open == 0 {
-            return true;
+    /// How many more jobs to take: no more than a fair share, so that nobody is idle while another
+    /// holds many files, and nothing beside a stream, which may keep everybody waiting.
+    fn room(&self) -> usize {
+        let Some(first) = self.open.first() else {
+            return 1;
+        };
+        if first.is_stream() {
+            return 0;
         }
         let all = self.worker.waiting.len() + self.worker.open_files.load(Ordering::SeqCst);
-        let most = self
-            .worker
-            .most_open(self.open[0].message())
-            .min(self.most_open);
-        !self.open[0].is_stream() && open < most && open < all / self.worker.readers
+        let most = self.worker.most_open(first.message()).min(self.most_open);
+        most.min(all / self.worker.readers)
+            .saturating_sub(self.open.len())
     }
 
     /// Opens the file of a job, or hands in why not. False if it has to wait until a file has been
@@ -140,15 +164,16 @@ impl<T: Send + 'static> Shift<T> {
     fn open_job(&mut self, job: Waiting<T>) -> bool {
         let is_stream = !matches!(job.task.source, Source::File { .. });
         if let Some(status) = unchanged(&job.task) {
-            let Waiting {
-                sequence, token, ..
-            } = job;
-            self.worker.finish(sequence, token, Outcome::Unread(status));
+            self.is_done(job.sequence, job.token, Outcome::Unread(status));
             return true;
         }
         if is_stream && !self.open.is_empty() {
             self.postponed = Some(job);
             return false;
+        }
+        if is_stream {
+            // Opening it may take as long as it takes somebody to write to it.
+            self.hand_in();
         }
         self.worker.open_files.fetch_add(1, Ordering::SeqCst);
         let opened = open_file::open(&job.task.source, self.worker.io);
@@ -177,8 +202,20 @@ impl<T: Send + 'static> Shift<T> {
             }
             return self.open.is_empty() && !self.worker.stop.is_cancelled();
         }
-        self.worker.finish(sequence, token, Outcome::Failed(error));
+        self.is_done(sequence, token, Outcome::Failed(error));
         true
+    }
+
+    /// Takes the outcome of a job whose file was not read.
+    fn is_done(&mut self, sequence: u64, token: T, outcome: Outcome) {
+        self.done.push(Done {
+            sequence,
+            token,
+            outcome: Some(outcome),
+        });
+        if self.done.len() >= MOST_OPEN {
+            self.hand_in();
+        }
     }
 
     fn add(&mut self, sequence: u64, token: T, opened: Opened, task: Task) {
@@ -196,16 +233,18 @@ impl<T: Send + 'static> Shift<T> {
 
     /// Keeps no more than can be open, however many sets of algorithms a list has.
     fn keep_spare(&mut self, message: Message, buffer: Buffer) {
-        if self.spare.len() >= MOST_OPEN {
-            self.spare.swap_remove(0);
+        let spare = &mut self.kit.spare;
+        if spare.len() >= MOST_OPEN {
+            spare.swap_remove(0);
         }
-        self.spare.push((message, buffer));
+        spare.push((message, buffer));
     }
 
     fn take_spare(&mut self, algorithms: &Arc<[Algorithm]>) -> (Message, Buffer) {
         let fits = |(message, _): &(Message, _)| message.algorithms() == algorithms;
-        match self.spare.iter().rposition(fits) {
-            Some(place) => self.spare.swap_remove(place),
+        let spare = &mut self.kit.spare;
+        match spare.iter().rposition(fits) {
+            Some(place) => spare.swap_remove(place),
             None => {
                 let buffer = match self.worker.io {
                     IoMode::Direct => Buffer::new(CHUNK_BYTES),
@@ -218,18 +257,18 @@ impl<T: Send + 'static> Shift<T> {
 
     fn move_on_alone(&mut self) {
         let Self {
-            open, long, worker, ..
+            open, kit, worker, ..
         } = self;
-        let long = long.get_or_insert_with(LongBuffers::new);
+        let long = kit.long.get_or_insert_with(LongBuffers::new);
         open[0].step_alone(&worker.kernels, long, &worker.gauges);
     }
 
     fn move_on_side_by_side(&mut self) {
         let Self {
-            open, long, worker, ..
+            open, kit, worker, ..
         } = self;
         for slot in open.iter_mut() {
-            if let Some(long) = long {
+            if let Some(long) = &kit.long {
                 slot.catch_up(&worker.kernels, long, &worker.gauges);
             }
             if slot.is_waiting() {
@@ -241,25 +280,32 @@ impl<T: Send + 'static> Shift<T> {
             open[0].wait_for_chunk();
         }
         hash_side_by_side(open, &worker.kernels);
-        for slot in open {
-            slot.count_chunk(&worker.gauges);
-        }
+        let bytes = open.iter_mut().map(Slot::count_chunk).sum();
+        worker.gauges.add_bytes(bytes);
     }
 
-    /// Hands in the files that are done, and keeps the others open.
-    fn hand_in(&mut self) {
+    /// Closes the files that are done, and keeps the others open.
+    fn close_done(&mut self) {
+        let before = self.open.len();
         let mut place = 0;
         while place < self.open.len() {
             if self.open[place].is_done() {
-                let slot = self.open.swap_remove(place);
-                let (sequence, token, outcome, message, buffer) = slot.finish();
-                // Only now is its descriptor free.
-                self.worker.open_files.fetch_sub(1, Ordering::SeqCst);
-                self.worker.finish(sequence, token, outcome);
+                let (done, message, buffer) = self.open.swap_remove(place).finish();
+                self.done.push(done);
                 self.keep_spare(message, buffer);
             } else {
                 place += 1;
             }
+        }
+        // Only now are their descriptors free.
+        let closed = before - self.open.len();
+        self.worker.open_files.fetch_sub(closed, Ordering::SeqCst);
+    }
+
+    /// Hands in the jobs that are done.
+    fn hand_in(&mut self) {
+        if !self.done.is_empty() {
+            self.worker.finish(mem::take(&mut self.done));
         }
     }
 }

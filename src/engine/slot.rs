@@ -7,6 +7,7 @@ use crate::lanes::Lanes;
 
 use super::buffer::Buffer;
 use super::gauges::LargeGuard;
+use super::job::Done;
 use super::message::Message;
 use super::open_file::OpenFile;
 use super::{Gauges, Outcome};
@@ -127,11 +128,14 @@ impl<T> Slot<T> {
         Some((&mut self.message, chunk, last))
     }
 
-    /// Takes note that the chunk has been hashed.
-    pub(super) fn count_chunk(&mut self, gauges: &Gauges) {
-        if let Some(bytes) = self.ready.take() {
-            self.count(bytes as u64, gauges);
+    /// Takes note that the chunk has been hashed, and gives its length. The caller counts it for all
+    /// files together.
+    pub(super) fn count_chunk(&mut self) -> u64 {
+        let bytes = self.ready.take().unwrap_or(0) as u64;
+        if let Some(large) = &self.large {
+            large.add_bytes(bytes);
         }
+        bytes
     }
 
     fn count(&self, bytes: u64, gauges: &Gauges) {
@@ -139,6 +143,11 @@ impl<T> Slot<T> {
         if let Some(large) = &self.large {
             large.add_bytes(bytes);
         }
+    }
+
+    /// Whether it is worth long buffers: longer than its own one, or of unknown length.
+    pub(super) fn is_long(&self) -> bool {
+        self.is_stream() || self.file.is_mapped() || self.file.size() > CHUNK_BYTES as u64
     }
 
     /// Moves a file that is alone on by one long chunk, reading the next one at the same time.
@@ -185,7 +194,7 @@ impl<T> Slot<T> {
     }
 
     /// What came of the file. The message is ready for the next one.
-    pub(super) fn finish(self) -> (u64, T, Outcome, Message, Buffer) {
+    pub(super) fn finish(self) -> (Done<T>, Message, Buffer) {
         let Self {
             sequence,
             token,
@@ -202,6 +211,11 @@ impl<T> Slot<T> {
             }
             None => file.finish(message.finish()),
         };
-        (sequence, token, outcome, message, buffer)
+        let done = Done {
+            sequence,
+            token,
+            outcome: Some(outcome),
+        };
+        (done, message, buffer)
     }
 }

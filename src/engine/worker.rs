@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender};
@@ -11,10 +11,10 @@ use rayon::ThreadPool;
 
 use crate::lanes::{Blake2State, Lanes};
 
-use super::job::Finished;
+use super::job::{Done, Finished};
 use super::message::Message;
-use super::shift::Shift;
-use super::{Cancel, Gauges, IoMode, Outcome, Task};
+use super::shift::{Kit, Shift};
+use super::{Cancel, Gauges, IoMode, Task};
 
 /// Files that a worker holds open at most, for the widest kernel with some to refill it from.
 pub(super) const MOST_OPEN: usize = 48;
@@ -51,6 +51,8 @@ pub(super) struct Worker<T> {
     pub(super) at_work: Arc<AtomicUsize>,
     /// Files that all workers together hold open.
     pub(super) open_files: Arc<AtomicUsize>,
+    /// What ended shifts have left for the next ones.
+    pub(super) kits: Arc<Mutex<Vec<Kit>>>,
     pub(super) readers: usize,
     /// Files that each of them may hold open at most.
     pub(super) files_each: usize,
@@ -67,6 +69,7 @@ impl<T> Clone for Worker<T> {
             finished: self.finished.clone(),
             at_work: Arc::clone(&self.at_work),
             open_files: Arc::clone(&self.open_files),
+            kits: Arc::clone(&self.kits),
             readers: self.readers,
             files_each: self.files_each,
             io: self.io,
@@ -118,9 +121,10 @@ impl<T: Send + 'static> Worker<T> {
             // A job that came before the place was given back may have found no free place.
             let leave = shift.worker.waiting.is_empty() || shift.worker.stop.is_cancelled();
             if leave || !shift.worker.take_place() {
-                return;
+                break;
             }
         }
+        shift.leave_kit();
     }
 }
 
@@ -140,17 +144,15 @@ impl<T> Worker<T> {
         }
     }
 
-    /// Hands an outcome to the consumer.
-    pub(super) fn finish(&self, sequence: u64, token: T, outcome: Outcome) {
-        self.gauges.add_file();
-        let outcome = Some(outcome);
+    /// Hands outcomes to the consumer.
+    pub(super) fn finish(&self, jobs: Vec<Done<T>>) {
+        self.gauges.add_files(jobs.len() as u64);
         // Without a receiver the run is over, and the stop flag ends this shift as well.
-        self.finished
-            .send(Finished::Job {
-                sequence,
-                token,
-                outcome,
-            })
-            .ok();
+        self.finished.send(Finished::Jobs(jobs)).ok();
+    }
+
+    /// Every kit is whole, so a panic elsewhere cannot spoil them.
+    pub(super) fn lock_kits(&self) -> MutexGuard<'_, Vec<Kit>> {
+        self.kits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

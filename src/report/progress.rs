@@ -603,7 +603,7 @@ b\\u{1b}[31m.iso            [-----------------------------------]   0% of 4.19 G
         totals.add(5);
         totals.complete();
         gauges.add_bytes(5);
-        gauges.add_file();
+        gauges.add_files(1);
         progress.finish().unwrap();
         let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
         let last = text.lines().last().unwrap();
