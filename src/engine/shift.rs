@@ -164,7 +164,7 @@ impl<T: Send + 'static> Shift<T> {
     fn open_job(&mut self, job: Waiting<T>) -> bool {
         let is_stream = !matches!(job.task.source, Source::File { .. });
         if let Some(status) = unchanged(&job.task) {
-            self.is_done(job.sequence, job.token, Outcome::Unread(status));
+            self.add_done(job.sequence, job.token, Outcome::Unread(status));
             return true;
         }
         if is_stream && !self.open.is_empty() {
@@ -202,12 +202,12 @@ impl<T: Send + 'static> Shift<T> {
             }
             return self.open.is_empty() && !self.worker.stop.is_cancelled();
         }
-        self.is_done(sequence, token, Outcome::Failed(error));
+        self.add_done(sequence, token, Outcome::Failed(error));
         true
     }
 
     /// Takes the outcome of a job whose file was not read.
-    fn is_done(&mut self, sequence: u64, token: T, outcome: Outcome) {
+    fn add_done(&mut self, sequence: u64, token: T, outcome: Outcome) {
         self.done.push(Done {
             sequence,
             token,
