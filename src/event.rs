@@ -404,6 +404,17 @@ pub enum Unverified {
     /// The manifest itself says that the file was not hashed.
     #[error("the manifest records that this file was not hashed")]
     Gap,
+    /// The two sides of a comparison have digests of different algorithms.
+    #[error("no algorithm in common: {old} in the old one, {new} in the new one")]
+    NothingInCommon {
+        /// Those of the old side, separated by commas.
+        old: String,
+        /// Those of the new side.
+        new: String,
+    },
+    /// Nobody knows whether it is there.
+    #[error("it may lie in a folder that could not be read")]
+    FolderUnread,
     /// Standard input, which is a list itself.
     #[error("standard input is a list itself")]
     StandardInput,

@@ -30,8 +30,12 @@ pub(super) enum Command {
     Hash(HashArgs),
     /// Prove the files that manifests list.
     Verify(VerifyArgs),
+    /// Compare two manifests, two folders, or one of each.
+    Diff(DiffArgs),
     /// Rewrite a manifest in another format; no listed file is read.
     Convert(ConvertArgs),
+    /// Join the manifests of slices or of disjoint trees; no listed file is read.
+    Merge(MergeArgs),
     /// Measure the speed of every algorithm on this machine.
     Bench(BenchArgs),
 }
@@ -114,6 +118,22 @@ pub(super) struct HashArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What is walked")]
 pub(super) struct WalkArgs {
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
+
+    /// Read PATHs from FILE, one a line; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
+    pub(super) files_from: Option<PathBuf>,
+
+    /// The names in --files-from end with NUL
+    #[arg(short = '0', long, requires = "files_from")]
+    pub(super) null: bool,
+}
+
+/// Which files of a tree are meant.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What is walked")]
+pub(super) struct ScopeArgs {
     /// Follow symbolic links
     #[arg(short = 'L', long)]
     pub(super) follow: bool,
@@ -137,14 +157,6 @@ pub(super) struct WalkArgs {
     /// Descend at most N folders; 1 means the files directly in PATH
     #[arg(long, value_name = "N")]
     pub(super) max_depth: Option<usize>,
-
-    /// Read PATHs from FILE, one a line; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
-    pub(super) files_from: Option<PathBuf>,
-
-    /// The names in --files-from end with NUL
-    #[arg(short = '0', long, requires = "files_from")]
-    pub(super) null: bool,
 }
 
 /// How the machine is used.
@@ -336,6 +348,90 @@ pub(super) struct ConvertArgs {
     /// Write what the format can carry, though digests or names are lost
     #[arg(long)]
     pub(super) lossy: bool,
+
+    /// End each line with NUL and escape nothing
+    #[arg(short, long)]
+    pub(super) zero: bool,
+
+    /// Write digests in base64
+    #[arg(long)]
+    pub(super) base64: bool,
+
+    /// Replace an existing FILE
+    #[arg(long)]
+    pub(super) force: bool,
+
+    /// Say only what is wrong
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+}
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  multisum diff 2025.jsonl 2026.jsonl              what was added, removed, changed, moved; no file is read
+  multisum diff photos.jsonl /mnt/copy             a folder stands for the base of the manifest
+  multisum diff photos /mnt/copy                   reads only files of equal sizes
+  multisum diff --json old new | jq -r 'select(.outcome == \"moved\") | .path, .to'";
+
+#[derive(Debug, Args)]
+#[command(after_help = DIFF_EXAMPLES)]
+pub(super) struct DiffArgs {
+    /// A manifest or a folder; - is standard input
+    #[arg(value_name = "OLD")]
+    pub(super) old: PathBuf,
+
+    /// A manifest or a folder; - is standard input
+    #[arg(value_name = "NEW")]
+    pub(super) new: PathBuf,
+
+    /// With two folders, the algorithms to compare by, separated by commas; may be repeated
+    /// [default: sha256]. With a manifest, the algorithm of digests whose lines do not say
+    #[arg(short, long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(super) algorithm: Vec<String>,
+
+    /// Format of the manifests [default: detected]
+    #[arg(short, long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(super) format: Option<Format>,
+
+    /// One JSON object a line instead of text, for what is unchanged too
+    #[arg(long)]
+    pub(super) json: bool,
+
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
+    #[command(flatten)]
+    pub(super) machine: MachineArgs,
+    #[command(flatten)]
+    pub(super) report: ReportArgs,
+}
+
+const MERGE_EXAMPLES: &str = "\
+Examples:
+  multisum merge part-*.jsonl -o tree.jsonl        all slices of one tree: as one run would have written it
+  multisum merge a.sha256 b.sha256 -o SHA256SUMS   the manifests of two trees with one base";
+
+#[derive(Debug, Args)]
+#[command(after_help = MERGE_EXAMPLES)]
+pub(super) struct MergeArgs {
+    /// Manifests; - is standard input
+    #[arg(value_name = "PART", required = true)]
+    pub(super) parts: Vec<PathBuf>,
+
+    /// Write to FILE, whole or not at all; - is standard output
+    #[arg(short, long, value_name = "FILE", required = true)]
+    pub(super) output: PathBuf,
+
+    /// Format to write [default: by the name of FILE, else that of the PARTs]
+    #[arg(short, long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(super) format: Option<Format>,
+
+    /// Format of the PARTs [default: detected]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(super) from: Option<Format>,
+
+    /// The algorithm of digests whose lines do not say
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) algorithm: Option<String>,
 
     /// End each line with NUL and escape nothing
     #[arg(short, long)]

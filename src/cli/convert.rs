@@ -152,9 +152,9 @@ fn tell(
     Ok(())
 }
 
-/// What was said while the source was read.
+/// Says on standard error what is wrong with a source while it is read.
 #[derive(Debug, Default)]
-struct Told {
+pub(super) struct Told {
     spoiled: bool,
     /// The manifest is damaged as a whole.
     ruined: bool,

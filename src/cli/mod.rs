@@ -8,9 +8,11 @@ mod bag;
 mod bench;
 mod console;
 mod convert;
+mod diff;
 mod exit;
 mod hash;
 mod header;
+mod merge;
 mod mhl;
 mod names;
 mod output;
@@ -49,7 +51,9 @@ fn dispatch(command: Command, console: &Console) -> Result<ExitCode, Failure> {
     match command {
         Command::Hash(args) => hash::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),
+        Command::Diff(args) => diff::run(&args, console),
         Command::Convert(args) => convert::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Bench(args) => bench::run(&args, console),
     }
 }

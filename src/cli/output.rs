@@ -110,6 +110,11 @@ impl Output {
         }
     }
 
+    /// Whether nothing of it is to be seen before it is published.
+    pub(super) fn appears_whole(&self) -> bool {
+        matches!(self.place, Place::Beside { .. })
+    }
+
     /// Lets `write` append to the bytes that are collected, and writes them once they are many.
     pub(super) fn append(
         &mut self,

@@ -12,14 +12,14 @@ use crate::algorithm::{Algorithm, UnknownAlgorithm};
 use crate::engine::{self, IoMode};
 use crate::error::{Error, FileError, Operation};
 use crate::lanes::{BackendError, Lanes};
-use crate::manifest::{Format, WriterError};
-use crate::ops::{BagError, ConvertError};
+use crate::manifest::{Format, Hints, WriterError};
+use crate::ops::{BagError, ConvertError, ManifestFile, MergeError, ScopeError};
 use crate::quote::Quoted;
 use crate::relpath::RelPath;
 use crate::report::Verbosity;
 use crate::walk::{self, Filter, FilterError, Input, LeaveOut};
 
-use super::args::{Io, MachineArgs, ReportArgs, WalkArgs};
+use super::args::{Io, MachineArgs, ReportArgs, ScopeArgs, WalkArgs};
 use super::console::is_closed_pipe;
 use super::names::Naming;
 use super::output::OutputError;
@@ -79,6 +79,31 @@ pub(super) enum Failure {
     Map(OsString),
     #[error("{}: {reason}", Quoted::path(.path))]
     Convert { path: PathBuf, reason: ConvertError },
+    #[error(transparent)]
+    Merge(MergeError),
+    #[error(
+        "the parts are of different formats, and the name of the output does not tell which to write; \
+         name one with -f"
+    )]
+    NoCommonFormat,
+    #[error("the parts lie in different folders, and the names in a native manifest have one base")]
+    NoCommonBase,
+    #[error("{}: the folder that it is relative to cannot be walked: {reason}", Quoted::path(.path))]
+    Scope { path: PathBuf, reason: ScopeError },
+    #[error(
+        "{option} says {given}, and {} records {recorded}; leave it out to walk what was walked then",
+        Quoted::path(.path)
+    )]
+    OtherScope {
+        path: PathBuf,
+        option: &'static str,
+        given: String,
+        recorded: String,
+    },
+    #[error("standard input can be read only once")]
+    StdinTwice,
+    #[error("of manifests, -a names the one algorithm of digests whose lines do not say")]
+    SeveralForLists,
     #[error("{}: a folder is verified where it lies, and -C names another", Quoted::path(.0))]
     BaseOfFolder(PathBuf),
     #[error(transparent)]
@@ -100,6 +125,15 @@ impl From<BagError> for Failure {
         match error {
             BagError::Run(error) => Self::Run(error),
             other => Self::Bag(other),
+        }
+    }
+}
+
+impl From<MergeError> for Failure {
+    fn from(error: MergeError) -> Self {
+        match error {
+            MergeError::Run(error) => Self::Run(error),
+            other => Self::Merge(other),
         }
     }
 }
@@ -207,7 +241,7 @@ fn kernels() -> Result<Lanes, BackendError> {
 }
 
 /// What the walk descends and reports, but for the files to leave out.
-pub(super) fn walk_options(args: &WalkArgs) -> Result<walk::Options, Failure> {
+pub(super) fn walk_options(args: &ScopeArgs) -> Result<walk::Options, Failure> {
     let mut filter = Filter::builder();
     for glob in &args.include {
         filter.include(glob)?;
@@ -272,6 +306,35 @@ fn listed_input(name: RelPath, naming: &Naming) -> Input {
                 error: FileError::new(Operation::Stat, "", impossible),
             }
         }
+    }
+}
+
+/// Opens a manifest that is read more than once; `-` is standard input. What is no regular file is
+/// read into memory.
+pub(super) fn manifest_file(path: &Path, hints: Hints) -> Result<ManifestFile, Failure> {
+    let failed = |operation| move |error| FileError::new(operation, path, error);
+    let name = RelPath::from_path(path);
+    let mut bytes = Vec::new();
+    if path.as_os_str() == "-" {
+        let read = io::stdin().read_to_end(&mut bytes);
+        read.map_err(failed(Operation::Read))?;
+        return Ok(ManifestFile::of_bytes(name, bytes, hints));
+    }
+    let mut file = File::open(path).map_err(failed(Operation::Open))?;
+    if file.metadata().map_err(failed(Operation::Stat))?.is_file() {
+        return Ok(ManifestFile::of_file(name, file, hints));
+    }
+    let read = file.read_to_end(&mut bytes);
+    read.map_err(failed(Operation::Read))?;
+    Ok(ManifestFile::of_bytes(name, bytes, hints))
+}
+
+/// What is known of a manifest beside its bytes.
+pub(super) fn hints(path: &Path, algorithm: Option<Algorithm>, format: Option<Format>) -> Hints {
+    Hints {
+        list_name: Some(path.to_owned()).filter(|path| path.as_os_str() != "-"),
+        algorithm,
+        format,
     }
 }
 

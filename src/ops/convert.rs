@@ -7,15 +7,15 @@ use std::io::{self, Write};
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::error::Error;
-use crate::event::{Event, Sink, Unverified, Verdict};
+use crate::event::{Event, Sink, Verdict};
 use crate::manifest::{
-    Claim, ClaimedDigest, Content, Entry, EntryError, Format, GapKind, Header, Kind, Record,
-    Writer, WriterError, WriterOptions,
+    Claim, Content, Entry, EntryError, Format, Header, Kind, Record, Writer, WriterError,
+    WriterOptions,
 };
 use crate::relpath::RelPath;
-use crate::timestamp::Modified;
 
 use super::asides::{tell_malformed, tell_remark};
+use super::manifests::Item;
 
 /// Everything that a manifest says, one item for each name.
 #[derive(Debug, Default)]
@@ -27,20 +27,6 @@ pub struct Inventory {
     spoiled: u64,
     /// Folders, links and devices.
     not_files: u64,
-}
-
-#[derive(Debug)]
-struct Item {
-    name: RelPath,
-    digests: Vec<Digest>,
-    unsupported: Vec<Box<str>>,
-    size: Option<u64>,
-    modified: Option<Modified>,
-    gap: Option<GapKind>,
-    /// Another spelling may be meant, which only the files could tell.
-    ambiguous: bool,
-    /// Contradictory things are said of it, or nothing that can be used.
-    spoiled: bool,
 }
 
 /// Something that the target does not hold and the source does.
@@ -199,16 +185,7 @@ impl Inventory {
         let key = name.normalised().into_owned();
         let at = *self.by_name.entry(key).or_insert(next);
         if at == next {
-            self.items.push(Item {
-                name,
-                digests: Vec::new(),
-                unsupported: Vec::new(),
-                size: None,
-                modified: None,
-                gap: None,
-                ambiguous: false,
-                spoiled: false,
-            });
+            self.items.push(Item::new(name));
         }
         &mut self.items[at]
     }
@@ -216,10 +193,10 @@ impl Inventory {
     fn claim(&mut self, claim: Claim, sink: &mut dyn Sink) -> Result<(), Error> {
         let name = claim.name.clone();
         let item = self.item(claim.name.clone());
-        let Err(reason) = item.join(claim) else {
+        let Err(reason) = item.try_join(claim) else {
             return Ok(());
         };
-        item.spoiled = true;
+        item.trouble = Some(reason.clone());
         self.spoiled += 1;
         let verdict = &Verdict::Unverified(reason);
         let event = Event::Verdict {
@@ -227,52 +204,6 @@ impl Inventory {
             verdict,
         };
         sink.event(event).map_err(Error::Output)
-    }
-}
-
-impl Item {
-    /// Adds what one more line says of the name.
-    fn join(&mut self, claim: Claim) -> Result<(), Unverified> {
-        self.ambiguous |= claim.other_name.is_some();
-        for digest in claim.digests {
-            match digest {
-                ClaimedDigest::Known(digest) => self.add(digest)?,
-                ClaimedDigest::Unsupported(name) => self.unsupported.push(name),
-                ClaimedDigest::OneOf { .. } => return Err(Unverified::UnknownAlgorithm),
-            }
-        }
-        match (self.size, claim.size) {
-            (Some(first), Some(second)) if first != second => {
-                return Err(Unverified::ContradictoryField("size"));
-            }
-            (None, size) => self.size = size,
-            _ => {}
-        }
-        self.modified = self.modified.or(claim.modified);
-        Ok(())
-    }
-
-    fn add(&mut self, digest: Digest) -> Result<(), Unverified> {
-        let algorithm = digest.algorithm();
-        match self.digest(algorithm) {
-            Some(known) if *known != digest => Err(Unverified::Contradiction(algorithm)),
-            Some(_) => Ok(()),
-            None => {
-                self.digests.push(digest);
-                Ok(())
-            }
-        }
-    }
-
-    /// Whether nothing could be said of it in the target, though the source names it.
-    fn lacks_digests(&self) -> bool {
-        self.digests.is_empty() && self.gap.is_none() && !self.spoiled
-    }
-
-    fn digest(&self, algorithm: Algorithm) -> Option<&Digest> {
-        self.digests
-            .iter()
-            .find(|digest| digest.algorithm() == algorithm)
     }
 }
 
@@ -301,9 +232,9 @@ impl Inventory {
     pub fn write(&self, target: &Target, out: &mut dyn Write) -> Result<Converted, ConvertError> {
         let mut losses = Vec::new();
         let algorithms = self.algorithms(target.format, &mut losses);
-        let (mut writer, algorithms) = writer(target, algorithms, self.hashed(), &mut losses)?;
+        let (mut writer, algorithms) = writer_for(target, algorithms, self.hashed(), &mut losses)?;
         let mut entries = 0;
-        for item in self.items.iter().filter(|item| !item.spoiled) {
+        for item in self.items.iter().filter(|item| item.trouble.is_none()) {
             if let Some(kind) = item.gap {
                 let written = refused(writer.write_gap(out, &item.name, kind))?;
                 losses.extend(written.map(Loss::Entry));
@@ -316,10 +247,8 @@ impl Inventory {
                 continue;
             }
             let entry = Entry {
-                name: &item.name,
                 digests: &digests,
-                size: item.size,
-                modified: item.modified,
+                ..item.entry()
             };
             match refused(writer.write_entry(out, &entry))? {
                 None => entries += 1,
@@ -409,7 +338,7 @@ impl Inventory {
 }
 
 /// A writer for as many of the algorithms as the format carries.
-fn writer(
+pub(super) fn writer_for(
     target: &Target,
     mut algorithms: Vec<Algorithm>,
     entries: u64,
@@ -484,7 +413,7 @@ fn strength(algorithm: &Algorithm) -> impl Ord + use<> {
 }
 
 /// An entry that the format refuses is a loss; anything else is a failure.
-fn refused(written: io::Result<()>) -> io::Result<Option<EntryError>> {
+pub(super) fn refused(written: io::Result<()>) -> io::Result<Option<EntryError>> {
     let Err(error) = written else { return Ok(None) };
     match error
         .get_ref()

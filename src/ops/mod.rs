@@ -3,8 +3,10 @@
 mod asides;
 mod bag;
 mod convert;
+mod diff;
 mod hash;
 mod manifests;
+mod merge;
 mod mhl;
 mod package;
 mod verify;
@@ -12,8 +14,12 @@ mod verify;
 pub use asides::open_manifest;
 pub use bag::{BagError, BagSettings, make_bag};
 pub use convert::{ConvertError, Converted, Inventory, Loss, Target};
+pub use diff::{DiffOptions, DiffSide, Diffed, FolderSide, diff};
 pub use hash::hash;
-pub use manifests::{Item, Items, ManifestFile, ScopeError, Survey, recorded_walk};
+pub use manifests::{
+    Item, Items, ManifestFile, ScopeError, Survey, SurveyedManifest, recorded_walk,
+};
+pub use merge::{MergeError, Parts};
 pub use mhl::{Document, MhlSession, NewGenerations, Renamed};
 pub use package::package_of;
 pub use verify::{

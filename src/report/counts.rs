@@ -25,6 +25,16 @@ impl Command {
             Self::Diff => "diff",
         }
     }
+
+    /// The word by which reports of this command call an outcome.
+    pub fn word(self, outcome: OutcomeWord) -> &'static str {
+        match (self, outcome) {
+            (Self::Diff, OutcomeWord::Ok) => "unchanged",
+            (Self::Diff, OutcomeWord::Missing) => "removed",
+            (Self::Diff, OutcomeWord::New) => "added",
+            _ => outcome.as_str(),
+        }
+    }
 }
 
 /// What lines that cannot be understood do to a run.
@@ -135,9 +145,14 @@ impl Counts {
 
     /// The worst of everything that was counted.
     ///
-    /// A run of `verify` in which nothing was verified is incomplete, whatever else holds.
+    /// A run of `verify` in which nothing was verified is incomplete, whatever else holds, and so is
+    /// one of `diff` that met no name at all.
     pub fn severity(&self, command: Command, malformed: MalformedLines) -> Severity {
-        let idle = command == Command::Verify && self.nothing_verified();
+        let idle = match command {
+            Command::Verify => self.nothing_verified(),
+            Command::Diff => self.outcomes() == 0,
+            Command::Hash | Command::Update => false,
+        };
         let misread = self.spoiled || (self.malformed > 0 && malformed == MalformedLines::Fail);
         if idle || misread {
             return Severity::Incomplete;
@@ -259,6 +274,14 @@ mod tests {
         assert_eq!(judge(&counts(&[Verdict::Missing])), Severity::Different);
         let hash = Counts::default().severity(Command::Hash, MalformedLines::Fail);
         assert_eq!(hash, Severity::Well);
+    }
+
+    #[test]
+    fn a_diff_that_met_no_name_is_incomplete_and_one_that_met_only_new_ones_is_not() {
+        let judge = |counts: &Counts| counts.severity(Command::Diff, MalformedLines::Fail);
+        assert_eq!(judge(&Counts::default()), Severity::Incomplete);
+        assert_eq!(judge(&counts(&[Verdict::New])), Severity::Different);
+        assert_eq!(judge(&counts(&[Verdict::Ok { size: 1 }])), Severity::Well);
     }
 
     #[test]

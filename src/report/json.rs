@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::{Report, Summary};
+use super::{Command, Report, Summary};
 use crate::event::{Difference, Event, OutcomeWord, Unverified, Verdict};
 use crate::hex;
 use crate::quote::acts_on_a_terminal;
@@ -26,8 +26,8 @@ use crate::relpath::RelPath;
 /// {"summary":{"command":"verify","ok":1,…,"exit_code":2}}
 /// ```
 ///
-/// The summary has every count, also those that are zero, `bytes`, `seconds`, the `base` (and all
-/// `bases` if there are several), the entries without an outcome if there are any (`ignored`,
+/// The summary has every count, also those that are zero, `bytes` that were read, `seconds`, the
+/// `base` (and all `bases` if there are several; of a comparison the two sides, `old` and `new`), the entries without an outcome if there are any (`ignored`,
 /// `not_checked`), `algorithms`, `warnings` in words, and `exit_code`.
 ///
 /// A malformed line has the outcome `unverified`, and the summary counts it under `malformed`. What
@@ -39,12 +39,23 @@ use crate::relpath::RelPath;
 #[derive(Debug)]
 pub struct JsonReport<W> {
     out: W,
+    command: Command,
 }
 
 impl<W: Write> JsonReport<W> {
     /// Reports to `out`.
     pub fn new(out: W) -> Self {
-        Self { out }
+        Self {
+            out,
+            command: Command::Verify,
+        }
+    }
+
+    /// Words outcomes as that command does; without this, as `verify`.
+    #[must_use]
+    pub fn for_command(mut self, command: Command) -> Self {
+        self.command = command;
+        self
     }
 }
 
@@ -61,7 +72,7 @@ impl<W: Write> Report for JsonReport<W> {
                     .field("size", hashed.size)
                     .object("digests", digests)
             }
-            Event::Verdict { name, verdict } => of_verdict(name, verdict),
+            Event::Verdict { name, verdict } => of_verdict(self.command, name, verdict),
             Event::Line {
                 manifest,
                 line,
@@ -88,10 +99,10 @@ impl<W: Write> Report for JsonReport<W> {
     }
 }
 
-fn of_verdict(name: &RelPath, verdict: &Verdict) -> Object {
+fn of_verdict(command: Command, name: &RelPath, verdict: &Verdict) -> Object {
     let object = Object::new()
         .name("path", name)
-        .field("outcome", verdict.word().as_str());
+        .field("outcome", command.word(verdict.word()));
     match verdict {
         Verdict::Present | Verdict::Missing | Verdict::New | Verdict::Unread => object,
         Verdict::Ok { size } => object.field("size", *size),
@@ -139,13 +150,13 @@ fn of_summary(summary: &Summary) -> Object {
     let counts = &summary.counts;
     let mut object = Object::new().field("command", summary.command.as_str());
     for word in OutcomeWord::ALL {
-        object = object.field(word.as_str(), counts.of(word));
+        object = object.field(summary.command.word(word), counts.of(word));
     }
     object = object
         .field("hashed", counts.hashed())
         .field("skipped", counts.skipped())
         .field("malformed", counts.malformed())
-        .field("bytes", counts.bytes())
+        .field("bytes", summary.bytes())
         .field("seconds", seconds(summary.elapsed));
     if !summary.manifests.is_empty() {
         let all = summary.manifests.iter().map(|(manifest, evidence)| {
@@ -155,6 +166,9 @@ fn of_summary(summary: &Summary) -> Object {
                 .field("evidence", evidence.to_string())
         });
         object = object.array("manifests", all);
+    }
+    if let Some([old, new]) = &summary.sides {
+        object = object.name("old", old).name("new", new);
     }
     if let [first, ..] = summary.bases.as_slice() {
         object = object.name("base", first);
@@ -274,8 +288,8 @@ fn harmless(json: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Counts;
     use super::super::samples::{self, name};
-    use super::super::{Command, Counts};
     use super::*;
     use crate::algorithm::Algorithm;
     use crate::event::Note;

@@ -24,6 +24,10 @@ pub struct Summary {
     pub manifests: Vec<(RelPath, Evidence)>,
     /// The directories that names are relative to; none where that means nothing.
     pub bases: Vec<RelPath>,
+    /// The two sides of a comparison.
+    pub sides: Option<[RelPath; 2]>,
+    /// Bytes that were read, where the outcomes do not tell.
+    pub bytes_read: Option<u64>,
     /// The algorithms that were computed or compared.
     pub algorithms: Vec<Algorithm>,
     /// Listed names that were passed over because they are not there.
@@ -45,6 +49,8 @@ impl Summary {
             elapsed,
             manifests: Vec::new(),
             bases: Vec::new(),
+            sides: None,
+            bytes_read: None,
             algorithms: Vec::new(),
             ignored: 0,
             not_checked: 0,
@@ -83,6 +89,11 @@ impl Summary {
         Ok(())
     }
 
+    /// Bytes of all files that were read to their end.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes_read.unwrap_or(self.counts.bytes())
+    }
+
     fn figures(&self) -> String {
         let (verb, files) = match self.command {
             Command::Hash | Command::Update => ("hashed", self.counts.hashed()),
@@ -90,7 +101,7 @@ impl Summary {
             Command::Diff => ("compared", self.counts.outcomes()),
         };
         let mut text = format!("{verb} {}", counted(files, "file"));
-        let bytes = self.counts.bytes();
+        let bytes = self.bytes();
         if self.command != Command::Diff || bytes > 0 {
             text += &format!(", {}", size(bytes));
         }
@@ -101,6 +112,9 @@ impl Summary {
         let outcomes = self.outcomes();
         if !outcomes.is_empty() {
             text += &format!(": {}", outcomes.join(", "));
+        }
+        if let Some([old, new]) = &self.sides {
+            text += &format!("; old {old}, new {new}");
         }
         if !self.bases.is_empty() {
             let word = if self.bases.len() == 1 {
@@ -119,7 +133,7 @@ impl Summary {
     fn outcomes(&self) -> Vec<String> {
         let mut parts: Vec<(u64, &str)> = OutcomeWord::ALL
             .iter()
-            .map(|word| (self.counts.of(*word), word.as_str()))
+            .map(|word| (self.counts.of(*word), self.command.word(*word)))
             .collect();
         parts.push((self.counts.skipped(), "skipped"));
         parts.push((self.ignored, "missing and passed over"));
@@ -138,8 +152,13 @@ impl Summary {
             1 => lines.push("1 line is malformed".to_owned()),
             many => lines.push(format!("{} lines are malformed", grouped(many))),
         }
-        if self.command == Command::Verify {
-            lines.extend(self.verify_warnings());
+        match self.command {
+            Command::Verify => lines.extend(self.verify_warnings()),
+            Command::Diff if self.counts.outcomes() == 0 => {
+                lines.push("nothing was compared".to_owned());
+            }
+            Command::Diff => lines.extend(self.weakness()),
+            Command::Hash | Command::Update => {}
         }
         if self.not_checked > 0 {
             let entries = match self.not_checked {
@@ -268,14 +287,15 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_reads_no_bytes_and_has_several_bases() {
+    fn a_diff_that_reads_no_bytes_has_two_sides_and_its_own_words() {
         let mut counts = Counts::default();
         add(&mut counts, 2, &Verdict::New);
         let mut summary = Summary::new(Command::Diff, counts, Duration::from_secs(90));
-        summary.bases = vec![name("old"), name("new\u{1b}")];
+        summary.sides = Some([name("a"), name("b\u{1b}")]);
+        summary.bytes_read = Some(0);
         assert_eq!(
             text(&summary, Verbosity::Normal),
-            "compared 2 files in 1 min 30 s: 2 new; bases old, new\\u{1b}\n"
+            "compared 2 files in 1 min 30 s: 2 added; old a, new b\\u{1b}\n"
         );
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
-use super::{Report, Summary};
+use super::{Command, Report, Summary};
 use crate::event::{Difference, Event, OutcomeWord, Verdict};
 use crate::quote::OneLine;
 use crate::relpath::RelPath;
@@ -54,6 +54,7 @@ pub struct TextReport<W, E> {
     err: E,
     verbosity: Verbosity,
     colour: Colour,
+    command: Command,
     line: String,
 }
 
@@ -65,8 +66,16 @@ impl<W: Write, E: Write> TextReport<W, E> {
             err,
             verbosity,
             colour,
+            command: Command::Verify,
             line: String::new(),
         }
+    }
+
+    /// Words outcomes as that command does; without this, as `verify`.
+    #[must_use]
+    pub fn for_command(mut self, command: Command) -> Self {
+        self.command = command;
+        self
     }
 
     fn verdict(&mut self, name: &RelPath, verdict: &Verdict) -> io::Result<()> {
@@ -77,10 +86,10 @@ impl<W: Write, E: Write> TextReport<W, E> {
         };
         self.file(
             least,
-            word.as_str(),
+            self.command.word(word),
             paint_of(word),
             name,
-            &details(verdict),
+            &details(self.command, verdict),
         )
     }
 
@@ -152,7 +161,7 @@ impl<W: Write, E: Write> Report for TextReport<W, E> {
 const WORD_COLUMNS: usize = 10;
 
 /// What follows the name.
-fn details(verdict: &Verdict) -> String {
+fn details(command: Command, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Ok { .. }
         | Verdict::Present
@@ -160,7 +169,8 @@ fn details(verdict: &Verdict) -> String {
         | Verdict::New
         | Verdict::Unread => String::new(),
         Verdict::Changed { differences, .. } | Verdict::Corrupt { differences, .. } => {
-            let all: Vec<String> = differences.iter().map(difference).collect();
+            let told = differences.iter().map(|one| difference(command, one));
+            let all: Vec<String> = told.collect();
             format!("  ({})", all.join("; "))
         }
         Verdict::Moved { to } => format!(" -> {to}"),
@@ -170,9 +180,12 @@ fn details(verdict: &Verdict) -> String {
     }
 }
 
-fn difference(difference: &Difference) -> String {
+fn difference(command: Command, difference: &Difference) -> String {
     let (what, expected, actual) = difference.parts();
-    format!("{what}: expected {expected}, got {actual}")
+    match command {
+        Command::Diff => format!("{what}: {expected} became {actual}"),
+        _ => format!("{what}: expected {expected}, got {actual}"),
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -289,6 +302,26 @@ unverified  a: the manifest records that this file was not hashed
             .iter()
             .fold(coloured.clone(), |text, code| text.replace(code, ""));
         assert_eq!(bare, plain);
+    }
+
+    #[test]
+    fn a_comparison_of_two_sides_has_words_of_its_own() {
+        let a = name("a");
+        let mut out = Vec::new();
+        let report = TextReport::new(&mut out, io::sink(), Verbosity::Verbose, Colour::Never);
+        let mut report = report.for_command(Command::Diff);
+        for verdict in [
+            Verdict::Ok { size: 1 },
+            Verdict::Missing,
+            Verdict::New,
+            samples::changed(1),
+        ] {
+            let (name, verdict) = (&a, &verdict);
+            report.event(&Event::Verdict { name, verdict }).unwrap();
+        }
+        let expected = "unchanged   a\nremoved     a\nadded       a\n\
+                        changed     a  (crc32: 58585858 became 06060606)\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 
     #[test]

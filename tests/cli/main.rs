@@ -11,7 +11,9 @@ mod common;
 mod harness;
 
 // Behaviour by subcommand.
+mod diff;
 mod hash;
+mod merge;
 mod verify;
 
 // `hash` by theme.

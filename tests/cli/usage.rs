@@ -68,7 +68,7 @@ fn help_and_version_are_no_mistakes() {
     run(&["--help"])
         .stdout_has("Usage: multisum <COMMAND>")
         .check();
-    for command in ["hash", "verify"] {
+    for command in ["hash", "verify", "diff", "convert", "merge"] {
         run(&[command, "--help"]).stdout_has("Examples:").check();
     }
     run(&["--version"])

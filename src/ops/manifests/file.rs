@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::error::{Error, FileError, Operation};
-use crate::event::Sink;
+use crate::event::{Event, Sink};
 use crate::manifest::{
     Claim, ClaimedDigest, Content, Evidence, Header, Hints, Kind, Reader, Record,
 };
@@ -147,6 +147,42 @@ impl ManifestFile {
     }
 }
 
+/// A manifest that has been read once.
+#[derive(Debug)]
+pub struct SurveyedManifest {
+    /// The manifest.
+    pub file: ManifestFile,
+    /// What the reading has shown.
+    pub survey: Survey,
+}
+
+impl SurveyedManifest {
+    /// Reads all of it once and tells `sink` of the lines that cannot be used and of what it was
+    /// taken for.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ManifestFile::survey`].
+    pub fn new(file: ManifestFile, sink: &mut dyn Sink) -> Result<Self, Error> {
+        let survey = file.survey(sink)?;
+        let taken = Event::Taken {
+            manifest: file.name(),
+            evidence: &survey.evidence,
+        };
+        sink.event(taken).map_err(Error::Output)?;
+        Ok(Self { file, survey })
+    }
+
+    /// What it says of each name; see [`ManifestFile::items`].
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub fn items(&self) -> Result<Items, Error> {
+        self.file.items(&self.survey)
+    }
+}
+
 /// What one reading of a manifest has shown.
 #[derive(Clone, Debug)]
 pub struct Survey {
@@ -168,7 +204,7 @@ pub struct Survey {
     pub in_order: bool,
     /// Nothing but files with digests of known algorithms, under names that have one meaning.
     pub plain: bool,
-    /// The algorithms of all digests.
+    /// The algorithms of all digests, as they are taken for [`ManifestFile::items`].
     pub algorithms: BTreeSet<Algorithm>,
     /// Every record but headers and remarks.
     records: u64,
@@ -231,7 +267,11 @@ impl Survey {
                 ClaimedDigest::Known(digest) => {
                     self.algorithms.insert(digest.algorithm());
                 }
-                ClaimedDigest::OneOf { .. } | ClaimedDigest::Unsupported(_) => known = false,
+                ClaimedDigest::OneOf { candidates, .. } => {
+                    self.algorithms.extend(candidates.first());
+                    known = false;
+                }
+                ClaimedDigest::Unsupported(_) => known = false,
             }
         }
         let is_file = claim.kind == Kind::File && claim.other_name.is_none();
@@ -359,7 +399,6 @@ fn with_usual_algorithms(mut claim: Claim) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Event;
 
     struct Quiet(u64);
 

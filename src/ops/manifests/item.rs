@@ -69,7 +69,8 @@ impl Item {
         }
     }
 
-    fn try_join(&mut self, claim: Claim) -> Result<(), Unverified> {
+    /// As [`join`](Self::join), for whoever tells of the contradiction where it is met.
+    pub(crate) fn try_join(&mut self, claim: Claim) -> Result<(), Unverified> {
         self.ambiguous |= claim.other_name.is_some();
         if self.kind != claim.kind {
             return Err(Unverified::ContradictoryField("type"));

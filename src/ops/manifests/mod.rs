@@ -9,6 +9,6 @@ mod file;
 mod item;
 mod scope;
 
-pub use file::{Items, ManifestFile, Survey};
+pub use file::{Items, ManifestFile, Survey, SurveyedManifest};
 pub use item::Item;
 pub use scope::{ScopeError, recorded_walk};

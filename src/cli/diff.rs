@@ -1,0 +1,284 @@
+//! `multisum diff`.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::algorithm::Algorithm;
+use crate::engine::Totals;
+use crate::error::{Error, FileError, Operation};
+use crate::event::{Event, Note, Sink};
+use crate::manifest::{Evidence, Scope};
+use crate::ops::{self, DiffOptions, DiffSide, Diffed, FolderSide, SurveyedManifest};
+use crate::relpath::RelPath;
+use crate::report::{
+    Command, Counts, JsonReport, MalformedLines, Progress, Report, Summary, TextReport,
+};
+use crate::walk::{self, Input, LeaveOut, Root};
+
+use super::args::DiffArgs;
+use super::console::Console;
+use super::exit::ExitCode;
+use super::plan::{self, Failure};
+
+/// Compares the two sides that the arguments name.
+pub(super) fn run(args: &DiffArgs, console: &Console) -> Result<ExitCode, Failure> {
+    let start = Instant::now();
+    let sides = [&*args.old, &*args.new];
+    if sides.iter().all(|side| side.as_os_str() == "-") {
+        return Err(Failure::StdinTwice);
+    }
+    let walk = plan::walk_options(&args.scope)?;
+    let algorithms = algorithms(args)?;
+    let place = sides.iter().find(|side| side.is_dir());
+    let engine = plan::engine(&args.machine, place.copied().unwrap_or(Path::new(".")))?;
+    let target = console.progress(&args.report);
+    let progress = Progress::start(
+        Arc::clone(&engine.gauges),
+        Arc::new(Totals::default()),
+        target,
+    )
+    .map_err(Error::Threads)?;
+    let mut sink = ReportSink {
+        report: report(args, console, &progress),
+        counts: Counts::default(),
+        notes: Vec::new(),
+        manifests: Vec::new(),
+    };
+    let (old, new, options) = open(args, walk, algorithms, &mut sink)?;
+    let diffed = ops::diff(old, new, &options, &engine, &mut sink)?;
+    let shown = progress.finish();
+    let code = sink.finish(args, start, diffed)?;
+    shown.map_err(Error::Output)?;
+    Ok(code)
+}
+
+/// What two folders are compared by, or the algorithm of digests whose lines do not say.
+fn algorithms(args: &DiffArgs) -> Result<Vec<Algorithm>, Failure> {
+    let algorithms = plan::algorithms(&args.algorithm)?;
+    if args.old.is_dir() && args.new.is_dir() {
+        return Ok(match algorithms.is_empty() {
+            true => vec![Algorithm::Sha256],
+            false => algorithms,
+        });
+    }
+    match algorithms.len() {
+        0 | 1 => Ok(algorithms),
+        _ => Err(Failure::SeveralForLists),
+    }
+}
+
+fn open(
+    args: &DiffArgs,
+    mut walk: walk::Options,
+    algorithms: Vec<Algorithm>,
+    sink: &mut dyn Sink,
+) -> Result<(DiffSide, DiffSide, DiffOptions), Failure> {
+    let mut manifest = |path: &Path| -> Result<Option<SurveyedManifest>, Failure> {
+        if path.is_dir() {
+            return Ok(None);
+        }
+        let hints = plan::hints(path, algorithms.first().copied(), args.format);
+        let file = plan::manifest_file(path, hints)?;
+        Ok(Some(SurveyedManifest::new(file, sink)?))
+    };
+    let (old, new) = (manifest(&args.old)?, manifest(&args.new)?);
+    let mut options = DiffOptions {
+        names: walk.filter.clone(),
+        max_depth: walk.max_depth,
+        algorithms,
+    };
+    leave_out(args, &mut walk.leave_out)?;
+    let (old, new) = match (old, new) {
+        (Some(old), Some(new)) => (DiffSide::Manifest(old), DiffSide::Manifest(new)),
+        (Some(old), None) => {
+            let new = folder_beside(&args.new, &old, args, walk, &mut options)?;
+            (DiffSide::Manifest(old), new)
+        }
+        (None, Some(new)) => {
+            let old = folder_beside(&args.old, &new, args, walk, &mut options)?;
+            (old, DiffSide::Manifest(new))
+        }
+        (None, None) => (folder(&args.old, walk.clone()), folder(&args.new, walk)),
+    };
+    Ok((old, new, options))
+}
+
+/// The manifests and the report may lie in a tree that is compared.
+fn leave_out(args: &DiffArgs, leave_out: &mut LeaveOut) -> Result<(), FileError> {
+    for path in [&args.old, &args.new] {
+        if path.as_os_str() == "-" {
+            plan::leave_out_stream(&io::stdin(), "standard input", leave_out)?;
+        } else if !path.is_dir() {
+            let stat = |error| FileError::new(Operation::Stat, path, error);
+            leave_out.add_path(path).map_err(stat)?;
+        }
+    }
+    plan::leave_out_stream(&io::stdout(), "standard output", leave_out)
+}
+
+fn folder(folder: &Path, walk: walk::Options) -> DiffSide {
+    DiffSide::Folder(FolderSide {
+        folder: folder.to_owned(),
+        inputs: vec![Input::Path(Root::relative(folder))],
+        walk,
+    })
+}
+
+/// A folder as it was walked when the manifest was made, if that says so, so that like is compared
+/// with like. Its globs are relative to what was walked, and its entries have passed them.
+fn folder_beside(
+    path: &Path,
+    manifest: &SurveyedManifest,
+    args: &DiffArgs,
+    walk: walk::Options,
+    options: &mut DiffOptions,
+) -> Result<DiffSide, Failure> {
+    let failed = |reason| Failure::Scope {
+        path: shown(manifest),
+        reason,
+    };
+    let header = manifest.survey.header.as_ref();
+    let recorded = header.map(|header| ops::recorded_walk(header, path));
+    let recorded = recorded.transpose().map_err(failed)?.flatten();
+    let (Some(header), Some((inputs, mut recorded))) = (header, recorded) else {
+        return Ok(folder(path, walk));
+    };
+    refuse_other_scope(args, &walk, &header.scope, manifest)?;
+    options.names = walk::Filter::default();
+    options.max_depth = None;
+    leave_out(args, &mut recorded.leave_out)?;
+    Ok(DiffSide::Folder(FolderSide {
+        folder: path.to_owned(),
+        inputs,
+        walk: recorded,
+    }))
+}
+
+fn shown(manifest: &SurveyedManifest) -> PathBuf {
+    let path = manifest.file.path().map(Path::to_owned);
+    path.unwrap_or_else(|| "standard input".into())
+}
+
+/// Options need not be repeated, but may not say anything else than the manifest.
+fn refuse_other_scope(
+    args: &DiffArgs,
+    given: &walk::Options,
+    recorded: &Scope,
+    manifest: &SurveyedManifest,
+) -> Result<(), Failure> {
+    let globs = |globs: &[String]| match globs.is_empty() {
+        true => "none".to_owned(),
+        false => globs.join(", "),
+    };
+    let depth = |depth: Option<u64>| match depth {
+        Some(depth) => depth.to_string(),
+        None => "none".to_owned(),
+    };
+    let flag = |set: bool| if set { "yes" } else { "no" }.to_owned();
+    let (include, exclude) = (given.filter.included(), given.filter.excluded());
+    let most = given.max_depth.map(|depth| depth as u64);
+    for (is_given, option, given, recorded) in [
+        (
+            args.scope.follow,
+            "--follow",
+            flag(true),
+            flag(recorded.follow_links),
+        ),
+        (
+            args.scope.one_file_system,
+            "--one-file-system",
+            flag(true),
+            flag(recorded.one_file_system),
+        ),
+        (
+            !include.is_empty(),
+            "--include",
+            globs(include),
+            globs(&recorded.include),
+        ),
+        (
+            !exclude.is_empty(),
+            "--exclude",
+            globs(exclude),
+            globs(&recorded.exclude),
+        ),
+        (
+            most.is_some(),
+            "--max-depth",
+            depth(most),
+            depth(recorded.max_depth),
+        ),
+    ] {
+        if is_given && given != recorded {
+            return Err(Failure::OtherScope {
+                path: shown(manifest),
+                option,
+                given,
+                recorded,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn report(args: &DiffArgs, console: &Console, progress: &Progress) -> Box<dyn Report> {
+    // Whole lines on a terminal, so that the bars can make room; large pieces elsewhere.
+    let stdout: Box<dyn Write> = if io::stdout().is_terminal() {
+        Box::new(progress.beside(io::stdout()))
+    } else {
+        Box::new(BufWriter::with_capacity(64 * 1024, io::stdout()))
+    };
+    if args.json && !args.report.status {
+        return Box::new(JsonReport::new(stdout).for_command(Command::Diff));
+    }
+    let stderr = progress.beside(io::stderr());
+    let colour = console.colour(args.report.color, true);
+    let verbosity = plan::verbosity(&args.report);
+    let report = TextReport::new(stdout, stderr, verbosity, colour);
+    Box::new(report.for_command(Command::Diff))
+}
+
+/// Counts every event and reports it.
+struct ReportSink {
+    report: Box<dyn Report>,
+    counts: Counts,
+    notes: Vec<Note>,
+    manifests: Vec<(RelPath, Evidence)>,
+}
+
+impl Sink for ReportSink {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        self.counts.add(&event);
+        match event {
+            Event::Note(note) => self.notes.push(note.clone()),
+            Event::Taken { manifest, evidence } => {
+                self.manifests.push((manifest.clone(), *evidence));
+            }
+            _ => {}
+        }
+        self.report.event(&event)
+    }
+}
+
+impl ReportSink {
+    fn finish(
+        mut self,
+        args: &DiffArgs,
+        start: Instant,
+        diffed: Diffed,
+    ) -> Result<ExitCode, Failure> {
+        let severity = self.counts.severity(Command::Diff, MalformedLines::Fail);
+        let code = ExitCode::from(severity);
+        let mut summary = Summary::new(Command::Diff, self.counts, start.elapsed());
+        summary.sides = Some([&args.old, &args.new].map(|side| RelPath::from_path(side)));
+        summary.bytes_read = Some(diffed.bytes_read);
+        summary.algorithms = diffed.algorithms.into_iter().collect();
+        summary.manifests = self.manifests;
+        summary.notes = self.notes;
+        summary.exit_code = code.number();
+        self.report.finish(&summary).map_err(Error::Output)?;
+        Ok(code)
+    }
+}
