@@ -18,6 +18,7 @@ mod plan;
 mod signals;
 mod signature;
 mod slice;
+mod update;
 mod verify;
 
 use std::ffi::OsString;
@@ -49,6 +50,7 @@ fn dispatch(command: Command, console: &Console) -> Result<ExitCode, Failure> {
     match command {
         Command::Hash(args) => hash::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),
+        Command::Update(args) => update::run(&args, console),
         Command::Convert(args) => convert::run(&args),
         Command::Bench(args) => bench::run(&args, console),
     }

@@ -13,13 +13,13 @@ use crate::engine::{self, IoMode};
 use crate::error::{Error, FileError, Operation};
 use crate::lanes::{BackendError, Lanes};
 use crate::manifest::{Format, WriterError};
-use crate::ops::{BagError, ConvertError};
+use crate::ops::{BagError, ConvertError, RenewalError, ScopeError};
 use crate::quote::Quoted;
 use crate::relpath::RelPath;
 use crate::report::Verbosity;
 use crate::walk::{self, Filter, FilterError, Input, LeaveOut};
 
-use super::args::{Io, MachineArgs, ReportArgs, WalkArgs};
+use super::args::{Io, MachineArgs, ReportArgs, ScopeArgs, WalkArgs};
 use super::console::is_closed_pipe;
 use super::names::Naming;
 use super::output::OutputError;
@@ -79,6 +79,31 @@ pub(super) enum Failure {
     Map(OsString),
     #[error("{}: {reason}", Quoted::path(.path))]
     Convert { path: PathBuf, reason: ConvertError },
+    #[error("{}: {reason}", Quoted::path(.path))]
+    Update { path: PathBuf, reason: RenewalError },
+    #[error("{}: {reason}", Quoted::path(.path))]
+    Scope { path: PathBuf, reason: ScopeError },
+    #[error(
+        "{option} says {given}, and the manifest records {recorded}: what it records is walked again"
+    )]
+    OtherScope {
+        option: &'static str,
+        given: String,
+        recorded: String,
+    },
+    #[error(
+        "{}: it is a folder; 'multisum update' takes the manifest in it, 'multisum hash --mhl' adds \
+         to a history, and a bag is made anew with 'multisum hash --bag'",
+        Quoted::path(.0)
+    )]
+    UpdateOfFolder(PathBuf),
+    #[error("{}: an update is written to a file", Quoted::path(.0))]
+    UpdateToStream(PathBuf),
+    #[error(
+        "{}: no file is there, and the manifest lists some; is the disk mounted? nothing was written",
+        Quoted::path(.0)
+    )]
+    NothingThere(PathBuf),
     #[error("{}: a folder is verified where it lies, and -C names another", Quoted::path(.0))]
     BaseOfFolder(PathBuf),
     #[error(transparent)]
@@ -207,7 +232,7 @@ fn kernels() -> Result<Lanes, BackendError> {
 }
 
 /// What the walk descends and reports, but for the files to leave out.
-pub(super) fn walk_options(args: &WalkArgs) -> Result<walk::Options, Failure> {
+pub(super) fn walk_options(args: &ScopeArgs) -> Result<walk::Options, Failure> {
     let mut filter = Filter::builder();
     for glob in &args.include {
         filter.include(glob)?;
