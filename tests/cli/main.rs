@@ -12,6 +12,7 @@ mod harness;
 
 // Behaviour by subcommand.
 mod hash;
+mod update;
 mod verify;
 
 // `hash` by theme.
