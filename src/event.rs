@@ -163,6 +163,20 @@ pub enum Note {
         /// The name now.
         to: RelPath,
     },
+    /// Entries that an update left as they are, since the files do not agree with them though nobody
+    /// seems to have written to them.
+    #[error(
+        "silent damage: {0} file(s) have other contents than recorded, though size and modification \
+         time are as recorded; the old entries are kept. Restore the files; or, if their contents \
+         are right, touch them and update again"
+    )]
+    DamageKept(u64),
+    /// Entries of files that are gone, which an update dropped.
+    #[error("{0} entry(s) of files that are gone were dropped")]
+    Pruned(u64),
+    /// Entries of files that are gone, which an update kept.
+    #[error("{0} entry(s) of files that are gone were kept; --prune drops them")]
+    GoneKept(u64),
     /// A history that was left as it is.
     #[error(
         "no generation was added to the history: there is no file, or not every one could be read"

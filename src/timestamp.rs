@@ -1,7 +1,7 @@
 //! Moments of a file system's clock: as manifests record them, and how exactly they do.
 
 use std::fmt::{self, Display, Formatter};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use jiff::fmt::temporal::DateTimePrinter;
 
@@ -35,6 +35,16 @@ impl Timestamp {
     /// A moment of the system's clock, if it lies within the years that can be spelled.
     pub fn from_system(time: SystemTime) -> Option<Self> {
         jiff::Timestamp::try_from(time).ok().map(Self)
+    }
+
+    /// The moment as the system's clock counts; `None` if that does not reach so far.
+    pub fn to_system(self) -> Option<SystemTime> {
+        let seconds = Duration::from_secs(self.seconds().unsigned_abs());
+        let whole = match self.seconds() < 0 {
+            true => SystemTime::UNIX_EPOCH.checked_sub(seconds),
+            false => SystemTime::UNIX_EPOCH.checked_add(seconds),
+        };
+        whole?.checked_add(Duration::from_nanos(self.nanoseconds().into()))
     }
 
     /// The present moment.
@@ -202,6 +212,15 @@ mod tests {
         assert_eq!((moment.seconds(), moment.nanoseconds()), (-2, 500_000_000));
         assert_eq!(moment.to_string(), "1969-12-31T23:59:58.500000000Z");
         assert_eq!(moment.to_seconds(), "1969-12-31T23:59:58Z");
+    }
+
+    #[test]
+    fn moments_go_to_the_systems_clock_and_back() {
+        for (seconds, nanoseconds) in [(1_704_164_645, 678_901_234), (-2, 500_000_000), (0, 0)] {
+            let moment = Timestamp::new(seconds, nanoseconds).unwrap();
+            let back = moment.to_system().and_then(Timestamp::from_system);
+            assert_eq!(back, Some(moment));
+        }
     }
 
     #[test]

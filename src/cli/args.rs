@@ -32,6 +32,8 @@ pub(super) enum Command {
     Verify(VerifyArgs),
     /// Compare two manifests, two folders, or one of each.
     Diff(DiffArgs),
+    /// Bring a manifest up to date, reading only what may have changed.
+    Update(UpdateArgs),
     /// Rewrite a manifest in another format; no listed file is read.
     Convert(ConvertArgs),
     /// Join the manifests of slices or of disjoint trees; no listed file is read.
@@ -310,6 +312,62 @@ pub(super) struct VerifyArgs {
     #[arg(long)]
     pub(super) json: bool,
 
+    #[command(flatten)]
+    pub(super) machine: MachineArgs,
+    #[command(flatten)]
+    pub(super) report: ReportArgs,
+}
+
+const UPDATE_EXAMPLES: &str = "\
+Only files that are new, or that may have been written to since the manifest was, are read: those with another size or
+modification time than recorded, and those whose modification or status change is not older than the manifest.
+
+A file with another digest, though size and modification time are as recorded, is corrupt: its entry is kept, so that
+'multisum verify' goes on reporting it. Restore the file; or, if its contents are right, touch it and update again.
+
+Examples:
+  multisum update photos/tree.jsonl                what the manifest records is walked again
+  multisum update --prune SHA256SUMS               drop the entries of files that are gone
+  multisum update --exclude '*.tmp' -C /srv SUMS   a list that does not record what was walked
+  multisum update -o new.jsonl tree.jsonl          leave the old manifest as it is";
+
+#[derive(Debug, Args)]
+#[command(after_help = UPDATE_EXAMPLES)]
+pub(super) struct UpdateArgs {
+    /// The manifest
+    #[arg(value_name = "MANIFEST")]
+    pub(super) manifest: PathBuf,
+
+    /// Write to FILE, whole or not at all [default: replace MANIFEST]
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    /// Replace an existing FILE
+    #[arg(long, requires = "output")]
+    pub(super) force: bool,
+
+    /// Drop the entries of files that are gone; without it they stay
+    #[arg(long)]
+    pub(super) prune: bool,
+
+    /// The folder that names are relative to [default: as recorded, else the manifest's own]
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(super) base: Option<PathBuf>,
+
+    /// The algorithm of a list whose lines do not say
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) algorithm: Option<String>,
+
+    /// Format of MANIFEST [default: detected]
+    #[arg(short, long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(super) format: Option<Format>,
+
+    /// One JSON object a line instead of text, for what is well too
+    #[arg(long)]
+    pub(super) json: bool,
+
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
     #[command(flatten)]
     pub(super) machine: MachineArgs,
     #[command(flatten)]

@@ -42,15 +42,20 @@ pub(super) fn of_run(
         created: Some(created),
         algorithms: Vec::new(),
         paths: paths.iter().map(|path| recorded(path, naming)).collect(),
-        scope: Scope {
-            include: walk.filter.included().to_vec(),
-            exclude: walk.filter.excluded().to_vec(),
-            follow_links: walk.follow_links,
-            one_file_system: walk.one_file_system,
-            max_depth: walk.max_depth.map(|depth| depth as u64),
-            slice: walk.slice,
-            left_out: Vec::new(),
-        },
+        scope: scope_of(walk),
+    }
+}
+
+/// How a tree is walked, but for the files that the run itself writes.
+pub(super) fn scope_of(walk: &walk::Options) -> Scope {
+    Scope {
+        include: walk.filter.included().to_vec(),
+        exclude: walk.filter.excluded().to_vec(),
+        follow_links: walk.follow_links,
+        one_file_system: walk.one_file_system,
+        max_depth: walk.max_depth.map(|depth| depth as u64),
+        slice: walk.slice,
+        left_out: Vec::new(),
     }
 }
 

@@ -20,6 +20,7 @@ mod plan;
 mod signals;
 mod signature;
 mod slice;
+mod update;
 mod verify;
 
 use std::ffi::OsString;
@@ -52,6 +53,7 @@ fn dispatch(command: Command, console: &Console) -> Result<ExitCode, Failure> {
         Command::Hash(args) => hash::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),
         Command::Diff(args) => diff::run(&args, console),
+        Command::Update(args) => update::run(&args, console),
         Command::Convert(args) => convert::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Bench(args) => bench::run(&args, console),

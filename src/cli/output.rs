@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use tempfile::NamedTempFile;
 
@@ -138,6 +139,30 @@ impl Output {
         };
         self.buffer.clear();
         written.map_err(|error| FileError::new(Operation::Write, &self.path, error))
+    }
+
+    /// What has been written so far, open for reading; `None` for what is no file yet to appear.
+    pub(super) fn reopen(&mut self) -> Result<Option<File>, FileError> {
+        self.write()?;
+        let Place::Beside { file, .. } = &self.place else {
+            return Ok(None);
+        };
+        let reopened = file.reopen();
+        reopened
+            .map(Some)
+            .map_err(|error| FileError::new(Operation::Open, &self.path, error))
+    }
+
+    /// Gives what has been written so far a modification time.
+    pub(super) fn date(&mut self, time: SystemTime) -> Result<(), FileError> {
+        self.write()?;
+        match &self.place {
+            Place::Beside { file, .. } => file
+                .as_file()
+                .set_modified(time)
+                .map_err(|error| FileError::new(Operation::Write, &self.path, error)),
+            Place::Stdout | Place::Stream(_) => Ok(()),
+        }
     }
 
     /// What errors call it.

@@ -13,7 +13,7 @@ use crate::engine::{self, IoMode};
 use crate::error::{Error, FileError, Operation};
 use crate::lanes::{BackendError, Lanes};
 use crate::manifest::{Format, Hints, WriterError};
-use crate::ops::{BagError, ConvertError, ManifestFile, MergeError, ScopeError};
+use crate::ops::{BagError, ConvertError, ManifestFile, MergeError, RenewalError, ScopeError};
 use crate::quote::Quoted;
 use crate::relpath::RelPath;
 use crate::report::Verbosity;
@@ -79,6 +79,8 @@ pub(super) enum Failure {
     Map(OsString),
     #[error("{}: {reason}", Quoted::path(.path))]
     Convert { path: PathBuf, reason: ConvertError },
+    #[error("{}: {reason}", Quoted::path(.path))]
+    Update { path: PathBuf, reason: RenewalError },
     #[error(transparent)]
     Merge(MergeError),
     #[error(
@@ -88,7 +90,7 @@ pub(super) enum Failure {
     NoCommonFormat,
     #[error("the parts lie in different folders, and the names in a native manifest have one base")]
     NoCommonBase,
-    #[error("{}: the folder that it is relative to cannot be walked: {reason}", Quoted::path(.path))]
+    #[error("{}: what it records cannot be walked: {reason}", Quoted::path(.path))]
     Scope { path: PathBuf, reason: ScopeError },
     #[error(
         "{option} says {given}, and {} records {recorded}; leave it out to walk what was walked then",
@@ -104,6 +106,19 @@ pub(super) enum Failure {
     StdinTwice,
     #[error("of manifests, -a names the one algorithm of digests whose lines do not say")]
     SeveralForLists,
+    #[error(
+        "{}: it is a folder; 'multisum update' takes the manifest in it, 'multisum hash --mhl' adds \
+         to a history, and a bag is made anew with 'multisum hash --bag'",
+        Quoted::path(.0)
+    )]
+    UpdateOfFolder(PathBuf),
+    #[error("{}: an update is written to a file", Quoted::path(.0))]
+    UpdateToStream(PathBuf),
+    #[error(
+        "{}: no file is there, and the manifest lists some; is the disk mounted? nothing was written",
+        Quoted::path(.0)
+    )]
+    NothingThere(PathBuf),
     #[error("{}: a folder is verified where it lies, and -C names another", Quoted::path(.0))]
     BaseOfFolder(PathBuf),
     #[error(transparent)]

@@ -18,7 +18,7 @@ use crate::report::{
 };
 use crate::walk::LeaveOut;
 
-use super::args::VerifyArgs;
+use super::args::{ReportArgs, VerifyArgs};
 use super::console::Console;
 use super::exit::ExitCode;
 use super::plan::{self, Failure};
@@ -39,7 +39,7 @@ pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Fail
     let progress =
         Progress::start(Arc::clone(&engine.gauges), totals, target).map_err(Error::Threads)?;
     let mut sink = ReportSink {
-        report: report(args, console, &progress),
+        report: report(args.json, &args.report, console, &progress),
         counts: Counts::default(),
         notes,
         manifests: Vec::new(),
@@ -152,22 +152,28 @@ fn split_at_equals(text: &OsStr) -> Option<(RelPath, RelPath)> {
     (!old.is_empty()).then(|| (RelPath::from_bytes(old), RelPath::from_bytes(new)))
 }
 
-fn report(args: &VerifyArgs, console: &Console, progress: &Progress) -> Box<dyn Report> {
+/// The report that goes to standard output, with its summary on standard error if it is text.
+pub(super) fn report(
+    json: bool,
+    args: &ReportArgs,
+    console: &Console,
+    progress: &Progress,
+) -> Box<dyn Report> {
     // Whole lines on a terminal, so that the bars can make room; large pieces elsewhere.
     let stdout: Box<dyn Write> = if io::stdout().is_terminal() {
         Box::new(progress.beside(io::stdout()))
     } else {
         Box::new(BufWriter::with_capacity(64 * 1024, io::stdout()))
     };
-    if args.json && !args.report.status {
+    if json && !args.status {
         return Box::new(JsonReport::new(stdout));
     }
     let stderr = progress.beside(io::stderr());
-    let colour = console.colour(args.report.color, true);
+    let colour = console.colour(args.color, true);
     Box::new(TextReport::new(
         stdout,
         stderr,
-        plan::verbosity(&args.report),
+        plan::verbosity(args),
         colour,
     ))
 }

@@ -9,6 +9,7 @@ mod manifests;
 mod merge;
 mod mhl;
 mod package;
+mod update;
 mod verify;
 
 pub use asides::open_manifest;
@@ -22,6 +23,9 @@ pub use manifests::{
 pub use merge::{MergeError, Parts};
 pub use mhl::{Document, MhlSession, NewGenerations, Renamed};
 pub use package::package_of;
+pub use update::{
+    Ledger, Renewal, RenewalError, UpdateOptions, Updated, WalkOrder, recorded_at, update, without,
+};
 pub use verify::{
     Base, BaseChoice, ExactScope, List, ListInput, Package, Part, RecordedTotal, Relocation,
     Verified, VerifyOptions, verify,

@@ -146,7 +146,8 @@ impl Counts {
     /// The worst of everything that was counted.
     ///
     /// A run of `verify` in which nothing was verified is incomplete, whatever else holds, and so is
-    /// one of `diff` that met no name at all.
+    /// one of `diff` that met no name at all. For a run of `update`, what it took up is well: files that
+    /// were changed, new or moved. What is missing and corrupt is not; see [`Counts::without_missing`].
     pub fn severity(&self, command: Command, malformed: MalformedLines) -> Severity {
         let idle = match command {
             Command::Verify => self.nothing_verified(),
@@ -160,9 +161,22 @@ impl Counts {
         OutcomeWord::ALL
             .into_iter()
             .filter(|word| self.of(*word) > 0)
-            .map(OutcomeWord::severity)
+            .map(|word| match (command, word) {
+                (Command::Update, OutcomeWord::Changed | OutcomeWord::New | OutcomeWord::Moved) => {
+                    Severity::Well
+                }
+                _ => word.severity(),
+            })
             .max()
             .unwrap_or_default()
+    }
+
+    /// The same counts without the missing files, for an update that dropped their entries.
+    #[must_use]
+    pub fn without_missing(&self) -> Self {
+        let mut counts = self.clone();
+        counts.by_word[OutcomeWord::Missing as usize] = 0;
+        counts
     }
 }
 
@@ -282,6 +296,21 @@ mod tests {
         assert_eq!(judge(&Counts::default()), Severity::Incomplete);
         assert_eq!(judge(&counts(&[Verdict::New])), Severity::Different);
         assert_eq!(judge(&counts(&[Verdict::Ok { size: 1 }])), Severity::Well);
+    }
+
+    #[test]
+    fn an_update_is_well_if_everything_was_taken_up() {
+        let judge = |counts: &Counts| counts.severity(Command::Update, MalformedLines::Fail);
+        let moved = Verdict::Moved { to: name("b") };
+        let taken = counts(&[Verdict::New, samples::changed(1), moved, Verdict::Unread]);
+        assert_eq!(judge(&taken), Severity::Well);
+        let kept = counts(&[Verdict::Missing, Verdict::New]);
+        assert_eq!(judge(&kept), Severity::Different);
+        assert_eq!(judge(&kept.without_missing()), Severity::Well);
+        assert_eq!(
+            judge(&counts(&[samples::unreadable()])),
+            Severity::Incomplete
+        );
     }
 
     #[test]

@@ -27,8 +27,9 @@ use crate::relpath::RelPath;
 /// ```
 ///
 /// The summary has every count, also those that are zero, `bytes` that were read, `seconds`, the
-/// `base` (and all `bases` if there are several; of a comparison the two sides, `old` and `new`), the entries without an outcome if there are any (`ignored`,
-/// `not_checked`), `algorithms`, `warnings` in words, and `exit_code`.
+/// `base` (and all `bases` if there are several; of a comparison the two sides, `old` and `new`), the
+/// entries without an outcome if there are any (`ignored`, `not_checked`), the files that `update` read
+/// (`read`), `algorithms`, `warnings` in words, and `exit_code`.
 ///
 /// A malformed line has the outcome `unverified`, and the summary counts it under `malformed`. What
 /// was skipped has no outcome. `hash` gives `hashed` as the outcome of a file that it has read,
@@ -158,6 +159,9 @@ fn of_summary(summary: &Summary) -> Object {
         .field("malformed", counts.malformed())
         .field("bytes", summary.bytes())
         .field("seconds", seconds(summary.elapsed));
+    if let Some((files, _)) = summary.read {
+        object = object.field("read", files);
+    }
     if !summary.manifests.is_empty() {
         let all = summary.manifests.iter().map(|(manifest, evidence)| {
             Object::new()

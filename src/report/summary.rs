@@ -32,6 +32,9 @@ pub struct Summary {
     pub algorithms: Vec<Algorithm>,
     /// Listed names that were passed over because they are not there.
     pub ignored: u64,
+    /// Files that were read to their end and their bytes, for a run of `update`: it counts what it
+    /// compared and what is new together.
+    pub read: Option<(u64, u64)>,
     /// Listed names that were not looked at because the run stopped early.
     pub not_checked: u64,
     /// What the run had to say that concerns no single name.
@@ -53,6 +56,7 @@ impl Summary {
             bytes_read: None,
             algorithms: Vec::new(),
             ignored: 0,
+            read: None,
             not_checked: 0,
             notes: Vec::new(),
             exit_code: 0,
@@ -96,7 +100,8 @@ impl Summary {
 
     fn figures(&self) -> String {
         let (verb, files) = match self.command {
-            Command::Hash | Command::Update => ("hashed", self.counts.hashed()),
+            Command::Hash => ("hashed", self.counts.hashed()),
+            Command::Update => ("read", self.read.map_or(0, |(files, _)| files)),
             Command::Verify => ("verified", self.counts.verified()),
             Command::Diff => ("compared", self.counts.outcomes()),
         };
@@ -128,6 +133,11 @@ impl Summary {
             text += &format!("; {}", listed(&self.algorithms));
         }
         text
+    }
+
+    /// Bytes of all files that were read to their end.
+    pub(super) fn bytes(&self) -> u64 {
+        self.read.map_or(self.counts.bytes(), |(_, bytes)| bytes)
     }
 
     fn outcomes(&self) -> Vec<String> {
@@ -283,6 +293,20 @@ mod tests {
         assert_eq!(
             text(&summary, Verbosity::Normal),
             "hashed 1 file, 1 byte in 1 ms (1.00 kB/s): 1 unreadable; md5\n"
+        );
+    }
+
+    #[test]
+    fn an_update_says_how_much_it_read() {
+        let mut counts = Counts::default();
+        add(&mut counts, 99_997, &Verdict::Unread);
+        add(&mut counts, 2, &Verdict::New);
+        add(&mut counts, 1, &samples::changed(7));
+        let mut summary = Summary::new(Command::Update, counts, Duration::from_secs(1));
+        summary.read = Some((3, 12_000));
+        assert_eq!(
+            text(&summary, Verbosity::Normal),
+            "read 3 files, 12.0 kB in 1.0 s (12.0 kB/s): 1 changed, 2 new, 99,997 unread\n"
         );
     }
 

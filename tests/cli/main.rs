@@ -14,6 +14,7 @@ mod harness;
 mod diff;
 mod hash;
 mod merge;
+mod update;
 mod verify;
 
 // `hash` by theme.

@@ -1,6 +1,6 @@
 //! A manifest that is read more than once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Debug, Formatter};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek};
@@ -80,17 +80,24 @@ impl ManifestFile {
 
     /// Its records, from the beginning. Only one reading can be under way.
     fn reader(&self) -> Result<Reader<'static>, Error> {
-        let path = self.shown();
-        let failed = |error| FileError::new(Operation::Read, &path, error);
-        let input: Box<dyn Read + Send> = match &self.contents {
-            Contents::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+        open_manifest(self.bytes()?, &self.hints, &self.shown())
+    }
+
+    /// Its bytes as they are stored, from the beginning. It counts as a reading.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub(in super::super) fn bytes(&self) -> Result<Box<dyn Read + Send>, Error> {
+        let failed = |error| FileError::new(Operation::Read, self.shown(), error);
+        match &self.contents {
+            Contents::Memory(bytes) => Ok(Box::new(Cursor::new(Arc::clone(bytes)))),
             Contents::File(file) => {
                 let mut file = file.try_clone().map_err(failed)?;
                 file.rewind().map_err(failed)?;
-                Box::new(file)
+                Ok(Box::new(file))
             }
-        };
-        open_manifest(input, &self.hints, &path)
+        }
     }
 
     /// Reads all of it once and tells `sink` of the lines that cannot be used.
@@ -206,6 +213,10 @@ pub struct Survey {
     pub plain: bool,
     /// The algorithms of all digests, as they are taken for [`ManifestFile::items`].
     pub algorithms: BTreeSet<Algorithm>,
+    /// The algorithms of all digests as `items` gives them, in the order in which they are met.
+    pub met: Vec<Algorithm>,
+    /// Algorithms that cannot be computed, and how many entries have a digest of each.
+    pub unsupported: BTreeMap<Box<str>, u64>,
     /// Every record but headers and remarks.
     records: u64,
 }
@@ -223,6 +234,8 @@ impl Survey {
             in_order: true,
             plain: true,
             algorithms: BTreeSet::new(),
+            met: Vec::new(),
+            unsupported: BTreeMap::new(),
             records: 0,
         }
     }
@@ -266,16 +279,25 @@ impl Survey {
             match digest {
                 ClaimedDigest::Known(digest) => {
                     self.algorithms.insert(digest.algorithm());
+                    self.meet(Some(digest.algorithm()));
                 }
                 ClaimedDigest::OneOf { candidates, .. } => {
-                    self.algorithms.extend(candidates.first());
+                    self.meet(candidates.first().copied());
                     known = false;
                 }
-                ClaimedDigest::Unsupported(_) => known = false,
+                ClaimedDigest::Unsupported(name) => {
+                    *self.unsupported.entry(name.clone()).or_default() += 1;
+                    known = false;
+                }
             }
         }
         let is_file = claim.kind == Kind::File && claim.other_name.is_none();
         self.plain &= known && is_file && !claim.digests.is_empty();
+    }
+
+    fn meet(&mut self, algorithm: Option<Algorithm>) {
+        self.met
+            .extend(algorithm.filter(|algorithm| !self.met.contains(algorithm)));
     }
 
     fn place(&mut self, name: RelPath, last: &mut Option<RelPath>) {

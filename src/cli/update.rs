@@ -1,0 +1,440 @@
+//! `multisum update`.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::algorithm::Algorithm;
+use crate::engine::Totals;
+use crate::error::{Error, FileError, Operation};
+use crate::event::{Event, Note, OutcomeWord, Sink};
+use crate::manifest::{Entry, GapKind, Header, Hints, Scope, Writer};
+use crate::ops::{self, Ledger, ManifestFile, Renewal, Survey, UpdateOptions, Updated, WalkOrder};
+use crate::relpath::RelPath;
+use crate::report::{Command, Counts, MalformedLines, Progress, Report, Summary};
+use crate::timestamp::Timestamp;
+use crate::walk::{self, Input, Root};
+
+use super::args::{ScopeArgs, UpdateArgs};
+use super::console::Console;
+use super::exit::ExitCode;
+use super::header;
+use super::names;
+use super::output::{Output, folder_of};
+use super::plan::{self, Failure};
+use super::verify;
+
+/// Brings the manifest that the arguments name up to date.
+pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Failure> {
+    let start = Instant::now();
+    let created = header::created()?;
+    plan::base(args.base.as_ref())?;
+    let asked = args.algorithm.as_ref().map(|name| name.parse());
+    let asked = asked.transpose()?;
+    let manifest = open(args, asked)?;
+    let place = args.base.as_deref().unwrap_or(folder_of(&args.manifest));
+    let engine = plan::engine(&args.machine, place)?;
+    let bars = console.progress(&args.report);
+    let totals = Arc::new(Totals::default());
+    let progress =
+        Progress::start(Arc::clone(&engine.gauges), totals, bars).map_err(Error::Threads)?;
+    let mut sink = UpdateSink {
+        report: verify::report(args.json, &args.report, console, &progress),
+        counts: Counts::default(),
+        notes: Vec::new(),
+    };
+
+    let survey = manifest.survey(&mut sink)?;
+    let target = Target::of(args);
+    let renewal = Renewal::of(&manifest, &survey, asked, &target.path);
+    let renewal = renewal.map_err(|reason| refused(args, reason))?;
+    let scope = Walked::plan(args, &survey)?;
+    let base = scope.base.clone();
+    let header = scope.header(&target.path, created)?;
+    let mut walk_options = scope.options;
+    let output = target.open(args, &mut walk_options)?;
+    let recorded_at = ops::recorded_at(&manifest, &survey);
+    let options = UpdateOptions {
+        algorithms: renewal.algorithms.clone(),
+        recorded_at,
+        base: base.clone(),
+        order: WalkOrder::new(&scope.roots),
+        through_links: !scope.recorded,
+        prune: args.prune,
+    };
+    let mut copy = Copy::new(output, renewal.writer(header.clone())?);
+    let found = walk::walk(scope.inputs, walk_options);
+    let items = manifest.items(&survey)?;
+    let ended = ops::update(found, items, &options, &engine, &mut copy, &mut sink);
+    copy.failure.take().map_or(Ok(()), Err)?;
+    let updated = ended?;
+    if updated.found == 0 && survey.claims > 0 {
+        return Err(Failure::NothingThere(base));
+    }
+    let publish = || {
+        let mut output = copy.finish()?;
+        if !updated.moved_away.is_empty() {
+            let again = Copy::new(target.create(args)?, renewal.writer(header)?);
+            output = without_moved(output, again, &renewal, &updated, &options.order, &target)?;
+        }
+        // What was kept unproved stays to be read until it is proved.
+        let unproved = recorded_at.filter(|_| updated.unconfirmed);
+        if let Some(moment) = unproved.and_then(Timestamp::to_system) {
+            output.date(moment)?;
+        }
+        let published = output.publish();
+        published.map_err(|reason| Failure::output(&target.path, reason))
+    };
+    progress.suspend(publish)?;
+    let shown = progress.finish();
+    let code = sink.finish(start, &updated, &base, renewal.algorithms)?;
+    shown.map_err(Error::Output)?;
+    Ok(code)
+}
+
+fn refused(args: &UpdateArgs, reason: ops::RenewalError) -> Failure {
+    match reason {
+        ops::RenewalError::Run(error) => Failure::Run(error),
+        reason => Failure::Update {
+            path: args.manifest.clone(),
+            reason,
+        },
+    }
+}
+
+fn open(args: &UpdateArgs, asked: Option<Algorithm>) -> Result<ManifestFile, Failure> {
+    let path = &args.manifest;
+    if path.is_dir() {
+        return Err(Failure::UpdateOfFolder(path.clone()));
+    }
+    let file = File::open(path).map_err(|error| FileError::new(Operation::Open, path, error))?;
+    let hints = Hints {
+        list_name: Some(path.clone()),
+        algorithm: asked,
+        format: args.format,
+    };
+    Ok(ManifestFile::of_file(RelPath::from_path(path), file, hints))
+}
+
+/// The file that is written.
+struct Target {
+    path: PathBuf,
+    in_place: bool,
+}
+
+impl Target {
+    fn of(args: &UpdateArgs) -> Self {
+        let path = args.output.as_ref().unwrap_or(&args.manifest);
+        let same = || Some(path.canonicalize().ok()? == args.manifest.canonicalize().ok()?);
+        Self {
+            path: path.clone(),
+            in_place: args.output.is_none() || same() == Some(true),
+        }
+    }
+
+    fn create(&self, args: &UpdateArgs) -> Result<Output, Failure> {
+        let exists = self.path.exists();
+        if self.path.as_os_str() == "-" || (exists && !self.path.is_file() && !self.path.is_dir()) {
+            return Err(Failure::UpdateToStream(self.path.clone()));
+        }
+        let output = Output::create(&self.path, self.in_place || args.force);
+        output.map_err(|reason| Failure::output(&self.path, reason))
+    }
+
+    /// Opens it, and keeps it, the old manifest and the report out of the walk.
+    fn open(&self, args: &UpdateArgs, walk: &mut walk::Options) -> Result<Output, Failure> {
+        let output = self.create(args)?;
+        let leave_out = &mut walk.leave_out;
+        plan::leave_out_stream(&io::stdout(), "standard output", leave_out)?;
+        for path in [&args.manifest, &self.path] {
+            if path.exists() {
+                let stat = |error| FileError::new(Operation::Stat, path, error);
+                leave_out.add_path(path).map_err(stat)?;
+            }
+        }
+        if let Some(file) = output.file() {
+            let stat = |error| FileError::new(Operation::Stat, &self.path, error);
+            leave_out.add_file(file).map_err(stat)?;
+        }
+        Ok(output)
+    }
+}
+
+/// What is walked, and how.
+struct Walked {
+    base: PathBuf,
+    /// Whether the manifest says so.
+    recorded: bool,
+    inputs: Vec<Input>,
+    /// The names of the inputs.
+    roots: Vec<RelPath>,
+    options: walk::Options,
+    /// The same as the new manifest records it.
+    paths: Vec<RelPath>,
+    scope: Scope,
+}
+
+impl Walked {
+    /// What the manifest records, or else the whole base as far as the arguments say.
+    fn plan(args: &UpdateArgs, survey: &Survey) -> Result<Self, Failure> {
+        let recorded = survey.header.clone().unwrap_or_default();
+        let base = base(args, &recorded);
+        if !base.is_dir() {
+            return Err(Failure::NothingThere(base));
+        }
+        let asked = plan::walk_options(&args.scope)?;
+        let failed = |reason| Failure::Scope {
+            path: args.manifest.clone(),
+            reason,
+        };
+        if let Some((inputs, options)) = ops::recorded_walk(&recorded, &base).map_err(failed)? {
+            same_scope(&args.scope, &asked, &recorded.scope)?;
+            return Ok(Self {
+                base,
+                recorded: true,
+                roots: inputs.iter().map(name_of).collect(),
+                inputs,
+                options,
+                paths: recorded.paths,
+                scope: recorded.scope,
+            });
+        }
+        Ok(Self {
+            recorded: false,
+            inputs: vec![Input::Path(Root::relative(&base))],
+            roots: vec![RelPath::default()],
+            base,
+            paths: vec![RelPath::from(".")],
+            scope: header::scope_of(&asked),
+            options: asked,
+        })
+    }
+
+    /// What the manifest at `target` says of itself.
+    fn header(&self, target: &Path, created: Timestamp) -> Result<Header, FileError> {
+        let base = names::base_seen_from(Some(target), &self.base)
+            .map_err(|error| FileError::new(Operation::Stat, &self.base, error))?;
+        Ok(Header {
+            base: Some(base),
+            created: Some(created),
+            algorithms: Vec::new(),
+            paths: self.paths.clone(),
+            scope: self.scope.clone(),
+        })
+    }
+}
+
+fn name_of(input: &Input) -> RelPath {
+    match input {
+        Input::Path(root) => root.name.clone(),
+        Input::Stdin => RelPath::from("-"),
+        Input::Failed { name, .. } => name.clone(),
+    }
+}
+
+/// The folder that names are relative to: the one that was named, else the one that is recorded,
+/// else that of the manifest.
+fn base(args: &UpdateArgs, recorded: &Header) -> PathBuf {
+    let own = folder_of(&args.manifest);
+    let said = || recorded.base.as_ref().and_then(RelPath::to_path);
+    match (&args.base, said()) {
+        (Some(base), _) => base.clone(),
+        (None, Some(said)) if said != Path::new(".") => own.join(said),
+        _ => own.to_owned(),
+    }
+}
+
+/// Refuses options that differ from what the manifest records. What is not given is as recorded.
+fn same_scope(args: &ScopeArgs, asked: &walk::Options, recorded: &Scope) -> Result<(), Failure> {
+    let globs = |globs: &[String]| match globs {
+        [] => "none".to_owned(),
+        globs => globs.join(", "),
+    };
+    let depth = |depth: Option<u64>| depth.map_or("no limit".to_owned(), |depth| depth.to_string());
+    let yes_or_no = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+    let excluded = !(args.exclude.is_empty() && args.exclude_from.is_empty());
+    let max_depth = asked.max_depth.map(|depth| depth as u64);
+    let rows = [
+        (
+            args.follow,
+            "--follow",
+            yes_or_no(asked.follow_links),
+            yes_or_no(recorded.follow_links),
+        ),
+        (
+            args.one_file_system,
+            "--one-file-system",
+            yes_or_no(asked.one_file_system),
+            yes_or_no(recorded.one_file_system),
+        ),
+        (
+            !args.include.is_empty(),
+            "--include",
+            globs(asked.filter.included()),
+            globs(&recorded.include),
+        ),
+        (
+            excluded,
+            "--exclude",
+            globs(asked.filter.excluded()),
+            globs(&recorded.exclude),
+        ),
+        (
+            max_depth.is_some(),
+            "--max-depth",
+            depth(max_depth),
+            depth(recorded.max_depth),
+        ),
+    ];
+    let differing = rows
+        .into_iter()
+        .find(|(is_given, _, given, recorded)| *is_given && given != recorded);
+    match differing {
+        None => Ok(()),
+        Some((_, option, given, recorded)) => Err(Failure::OtherScope {
+            option,
+            given,
+            recorded,
+        }),
+    }
+}
+
+/// The new manifest while it is written.
+struct Copy {
+    output: Output,
+    writer: Writer,
+    /// Why it could not be written; whoever gives the entries only learns that they have to stop.
+    failure: Option<Failure>,
+}
+
+impl Copy {
+    fn new(output: Output, writer: Writer) -> Self {
+        Self {
+            output,
+            writer,
+            failure: None,
+        }
+    }
+
+    fn append(
+        &mut self,
+        write: impl FnOnce(&mut Writer, &mut Vec<u8>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Self { output, writer, .. } = self;
+        output
+            .append(|buffer| write(writer, buffer))
+            .map_err(|error| {
+                self.failure = Some(error.into());
+                io::ErrorKind::WriteZero.into()
+            })
+    }
+
+    fn finish(mut self) -> Result<Output, Failure> {
+        let Self { output, writer, .. } = &mut self;
+        output.append(|buffer| writer.finish(buffer))?;
+        Ok(self.output)
+    }
+}
+
+impl Ledger for Copy {
+    fn entry(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+        self.append(|writer, buffer| writer.write_entry(buffer, entry))
+    }
+
+    fn gap(&mut self, name: &RelPath, kind: GapKind) -> io::Result<()> {
+        // A name that no line can hold is in the report alone.
+        if !Writer::can_name(name) {
+            return Ok(());
+        }
+        self.append(|writer, buffer| writer.write_gap(buffer, name, kind))
+    }
+}
+
+/// What was written, without the old names of files that have moved, which nobody knew before all
+/// new files were read.
+fn without_moved(
+    mut written: Output,
+    mut again: Copy,
+    renewal: &Renewal,
+    updated: &Updated,
+    order: &WalkOrder,
+    target: &Target,
+) -> Result<Output, Failure> {
+    let path = &target.path;
+    let Some(file) = written.reopen()? else {
+        return Err(Failure::UpdateToStream(path.clone()));
+    };
+    let only = match renewal.algorithms[..] {
+        [only] if !renewal.format.names_algorithms() => Some(only),
+        _ => None,
+    };
+    let hints = Hints {
+        list_name: Some(path.clone()),
+        algorithm: only,
+        format: Some(renewal.format),
+    };
+    let written = ManifestFile::of_file(RelPath::from_path(path), file, hints);
+    let copied = ops::without(&written, &updated.moved_away, order, &mut again);
+    again.failure.take().map_or(Ok(()), Err)?;
+    copied?;
+    again.finish()
+}
+
+/// Counts every event and reports it.
+struct UpdateSink {
+    report: Box<dyn Report>,
+    counts: Counts,
+    notes: Vec<Note>,
+}
+
+impl Sink for UpdateSink {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        self.counts.add(&event);
+        if let Event::Note(note) = event {
+            self.notes.push(note.clone());
+        }
+        self.report.event(&event)
+    }
+}
+
+impl UpdateSink {
+    fn finish(
+        mut self,
+        start: Instant,
+        updated: &Updated,
+        base: &Path,
+        algorithms: Vec<Algorithm>,
+    ) -> Result<ExitCode, Failure> {
+        let missing = self.counts.of(OutcomeWord::Missing);
+        let corrupt = self.counts.of(OutcomeWord::Corrupt);
+        let (kept, notes) = match updated.pruned {
+            0 => (
+                self.counts.clone(),
+                [
+                    (corrupt, Note::DamageKept(corrupt)),
+                    (missing, Note::GoneKept(missing)),
+                ],
+            ),
+            pruned => (
+                self.counts.without_missing(),
+                [
+                    (corrupt, Note::DamageKept(corrupt)),
+                    (pruned, Note::Pruned(pruned)),
+                ],
+            ),
+        };
+        let told = notes.into_iter().filter(|(count, _)| *count > 0);
+        self.notes.extend(told.map(|(_, note)| note));
+        let code = ExitCode::from(kept.severity(Command::Update, MalformedLines::Fail));
+        let mut summary = Summary::new(Command::Update, self.counts, start.elapsed());
+        summary.read = Some((updated.read, updated.bytes));
+        summary.bases = vec![RelPath::from_path(base)];
+        summary.algorithms = algorithms;
+        summary.notes = self.notes;
+        summary.exit_code = code.number();
+        self.report.finish(&summary).map_err(Error::Output)?;
+        Ok(code)
+    }
+}

@@ -1,0 +1,184 @@
+//! The walk and the manifest side by side.
+
+use std::cmp::Ordering;
+use std::io;
+use std::iter::Peekable;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::algorithm::Algorithm;
+use crate::engine::{Job, Links, Source, Task};
+use crate::error::{Error, FileError, Operation};
+use crate::relpath::RelPath;
+use crate::timestamp::Timestamp;
+use crate::walk::{Found, FoundKind, Special};
+
+use super::super::Item;
+use super::decide::known;
+use super::order::{ItemIter, WalkOrder, is_at_or_below};
+
+/// What is known of one name before its file is looked at.
+pub(super) enum Place {
+    /// It was found, and may be listed.
+    Found {
+        name: RelPath,
+        item: Option<Box<Item>>,
+    },
+    /// It was found and could not be looked at, or is a folder that could not be listed.
+    Failed {
+        name: RelPath,
+        error: FileError,
+        item: Option<Box<Item>>,
+    },
+    /// It is not listed and never opened.
+    Skipped(RelPath, Special),
+    /// It is listed and lies where the walk could not come.
+    Blocked(Box<Item>, FileError),
+    /// It is listed and there, and the walk was told to leave it out.
+    LeftOut(Box<Item>),
+    /// It is listed and not there.
+    Gone(Box<Item>),
+    /// The manifest cannot be read to its end, or cannot be brought up to date.
+    Broken(Error),
+}
+
+/// Merges the two, which stand in the same order, into the jobs of a run.
+pub(super) struct Join<W: Iterator<Item = Found>> {
+    pub(super) walk: Peekable<W>,
+    pub(super) items: Peekable<ItemIter>,
+    pub(super) order: WalkOrder,
+    pub(super) algorithms: Arc<[Algorithm]>,
+    /// Files touched at this moment or later are read.
+    pub(super) since: Option<Timestamp>,
+    pub(super) base: PathBuf,
+    /// Links that are listed are followed, since the manifest does not say that they were not.
+    pub(super) through_links: bool,
+    /// The folders around the present name that could not be listed.
+    pub(super) blocked: Vec<(RelPath, FileError)>,
+}
+
+impl<W: Iterator<Item = Found>> Iterator for Join<W> {
+    type Item = Job<Place>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let first = match (self.walk.peek(), self.items.peek()) {
+            (None, None) => return None,
+            (_, Some(Err(_))) | (None, Some(Ok(_))) => Ordering::Greater,
+            (Some(_), None) => Ordering::Less,
+            (Some(found), Some(Ok(item))) => {
+                self.order.compare(&found.name, &item.name.normalised())
+            }
+        };
+        if first == Ordering::Less {
+            let found = self.walk.next()?;
+            return Some(self.found(found, None));
+        }
+        let item = match self.items.next()? {
+            Ok(item) => Box::new(item),
+            Err(error) => return Some(without_task(Place::Broken(error))),
+        };
+        if first == Ordering::Equal {
+            let found = self.walk.next()?;
+            return Some(self.found(found, Some(item)));
+        }
+        Some(without_task(self.not_found(item)))
+    }
+}
+
+impl<W: Iterator<Item = Found>> Join<W> {
+    fn found(&mut self, found: Found, item: Option<Box<Item>>) -> Job<Place> {
+        let Found {
+            name,
+            path,
+            kind,
+            through_link,
+        } = found;
+        let links = match through_link {
+            true => Links::Follow,
+            false => Links::Refuse,
+        };
+        let source = match kind {
+            FoundKind::File => Source::File { path, links },
+            FoundKind::Stream => Source::Stream(path),
+            FoundKind::Stdin => Source::Stdin,
+            FoundKind::Special(kind) => match item {
+                None => return without_task(Place::Skipped(name, kind)),
+                Some(_) if self.through_links && path.is_file() => Source::File {
+                    path,
+                    links: Links::Follow,
+                },
+                // What is no file any more is gone as a file.
+                Some(item) => return without_task(Place::Gone(item)),
+            },
+            FoundKind::Failed(error) => return without_task(self.failed(name, error, item)),
+        };
+        let known = item
+            .as_ref()
+            .and_then(|item| known(item, &self.algorithms, self.since));
+        Job {
+            token: Place::Found { name, item },
+            task: Some(Task {
+                known,
+                ..Task::new(source, Arc::clone(&self.algorithms))
+            }),
+        }
+    }
+
+    fn failed(&mut self, name: RelPath, error: FileError, item: Option<Box<Item>>) -> Place {
+        match item {
+            Some(item) if is_missing(&error) => return Place::Gone(item),
+            _ => {}
+        }
+        // Nobody knows whether it is a folder; a file has nothing below it.
+        self.blocked
+            .retain(|(folder, _)| is_at_or_below(&name, folder));
+        self.blocked.push((name.clone(), again(&error)));
+        Place::Failed { name, error, item }
+    }
+
+    fn not_found(&self, item: Box<Item>) -> Place {
+        let mut blocked = self.blocked.iter();
+        if let Some((_, error)) = blocked.find(|(folder, _)| is_at_or_below(&item.name, folder)) {
+            return Place::Blocked(item, again(error));
+        }
+        let leaves = item.name.components().any(|part| part == b"..");
+        let path = item.name.to_path();
+        let Some(path) = path.filter(|_| !leaves && !item.name.is_absolute()) else {
+            let outside = io::Error::other("it is listed and leads out of the base");
+            let path = self.base.join(item.name.to_path().unwrap_or_default());
+            return Place::Broken(FileError::new(Operation::Stat, path, outside).into());
+        };
+        let path = self.base.join(path);
+        match path.symlink_metadata() {
+            Ok(there) if there.is_file() => Place::LeftOut(item),
+            Ok(_) => Place::Gone(item),
+            Err(error) => {
+                let error = FileError::new(Operation::Stat, path, error);
+                match is_missing(&error) {
+                    true => Place::Gone(item),
+                    false => Place::Blocked(item, error),
+                }
+            }
+        }
+    }
+}
+
+fn without_task(token: Place) -> Job<Place> {
+    Job { token, task: None }
+}
+
+/// Only a name that leads nowhere is missing; one that may not be looked at is unreadable.
+pub(super) fn is_missing(error: &FileError) -> bool {
+    let nowhere = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    nowhere.contains(&error.io_error().kind())
+}
+
+/// The same error once more.
+fn again(error: &FileError) -> FileError {
+    let source = error.io_error();
+    let copy = match source.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => source.kind().into(),
+    };
+    FileError::new(error.operation(), error.path(), copy)
+}
