@@ -48,7 +48,7 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     let naming = choose_naming(args, &plans)?;
     let place = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
     let engine = plan::engine(&args.machine, place)?;
-    let mut walk_options = plan::walk_options(&args.walk)?;
+    let mut walk_options = plan::walk_options(&args.walk.scope)?;
     walk_options.slice = args.slice;
     let manifests = open_manifests(
         &plans,

@@ -35,12 +35,12 @@ pub(super) fn run(args: &HashArgs, top: &Path, console: &Console) -> Result<Exit
     if asked.is_empty() {
         asked.push(Algorithm::C4);
     }
-    let session = MhlSession::open(top, &asked, &args.walk.exclude)?;
+    let session = MhlSession::open(top, &asked, &args.walk.scope.exclude)?;
     let algorithms = session.algorithms();
     let engine = plan::engine(&args.machine, top)?;
     let options = walk::Options {
         filter: session.filter().clone(),
-        ..plan::walk_options(&args.walk)?
+        ..plan::walk_options(&args.walk.scope)?
     };
     let target = console.progress(&args.report);
     let totals = Arc::new(Totals::default());

@@ -19,7 +19,7 @@ use crate::relpath::RelPath;
 use crate::report::Verbosity;
 use crate::walk::{self, Filter, FilterError, Input, LeaveOut};
 
-use super::args::{Io, MachineArgs, ReportArgs, WalkArgs};
+use super::args::{Io, MachineArgs, ReportArgs, ScopeArgs, WalkArgs};
 use super::console::is_closed_pipe;
 use super::names::Naming;
 use super::output::OutputError;
@@ -207,7 +207,7 @@ fn kernels() -> Result<Lanes, BackendError> {
 }
 
 /// What the walk descends and reports, but for the files to leave out.
-pub(super) fn walk_options(args: &WalkArgs) -> Result<walk::Options, Failure> {
+pub(super) fn walk_options(args: &ScopeArgs) -> Result<walk::Options, Failure> {
     let mut filter = Filter::builder();
     for glob in &args.include {
         filter.include(glob)?;

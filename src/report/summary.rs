@@ -140,6 +140,7 @@ impl Summary {
         }
         if self.command == Command::Verify {
             lines.extend(self.verify_warnings());
+            lines.extend(self.unread());
         }
         if self.not_checked > 0 {
             let entries = match self.not_checked {
@@ -162,6 +163,13 @@ impl Summary {
             return Some("not one listed file is there; is the base right?".to_owned());
         }
         self.weakness()
+    }
+
+    /// What was left unread is not proved to be as it was.
+    fn unread(&self) -> Option<String> {
+        let unread = self.counts.of(OutcomeWord::Unread);
+        let text = || format!("{} not read: size and time are as recorded", grouped(unread));
+        (unread > 0).then(text)
     }
 
     /// Says so if nothing that was compared withstands somebody who wants to deceive.
@@ -337,6 +345,14 @@ mod tests {
             [format!("{said} crc32, md5 and sha1 were compared")]
         );
         assert!(warnings(&[Algorithm::Md5, Algorithm::Sha256]).is_empty());
+    }
+
+    #[test]
+    fn what_was_not_read_is_said_and_is_not_nothing() {
+        let warnings = |verdicts: &[Verdict]| verify(verdicts).warnings();
+        let said = ["2 not read: size and time are as recorded"];
+        assert_eq!(warnings(&[Verdict::Unread, Verdict::Unread]), said);
+        assert!(warnings(&[Verdict::Ok { size: 0 }]).is_empty());
     }
 
     #[test]
