@@ -168,7 +168,12 @@ impl Summary {
     /// What was left unread is not proved to be as it was.
     fn unread(&self) -> Option<String> {
         let unread = self.counts.of(OutcomeWord::Unread);
-        let text = || format!("{} not read: size and time are as recorded", grouped(unread));
+        let text = || {
+            format!(
+                "{} not read: size and time are as recorded",
+                grouped(unread)
+            )
+        };
         (unread > 0).then(text)
     }
 

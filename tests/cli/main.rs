@@ -22,8 +22,10 @@ mod several;
 
 // `verify` by theme.
 mod base;
+mod direct;
 mod exact;
 mod reading;
+mod touched;
 
 // Formats of manifests.
 mod formats;

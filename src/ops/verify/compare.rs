@@ -102,9 +102,7 @@ pub(super) fn compare(
 /// When the file was last modified, as far as its reading has shown.
 fn modified(outcome: &Outcome) -> Option<Timestamp> {
     match outcome {
-        Outcome::Hashed(hashed) => hashed
-            .modified
-            .and_then(Timestamp::from_system),
+        Outcome::Hashed(hashed) => hashed.modified.and_then(Timestamp::from_system),
         Outcome::Unread(status) => status.modified,
         Outcome::Failed(_) | Outcome::Unstable(_) => None,
     }
@@ -125,12 +123,7 @@ fn jobs(
     })
 }
 
-fn task(
-    sources: &Sources,
-    entry: &Listed,
-    quick: bool,
-    interned: &mut Interned,
-) -> Option<Task> {
+fn task(sources: &Sources, entry: &Listed, quick: bool, interned: &mut Interned) -> Option<Task> {
     let algorithms = entry.algorithms();
     if entry.trouble.is_some() || *entry.kind() != Kind::File || algorithms.is_empty() {
         return None;

@@ -73,10 +73,9 @@ fn judge_contents(entry: &Listed, hashed: &Hashed, shift: &ClockShift) -> Verdic
 /// another zone, as the other files show.
 fn is_untouched(entry: &Listed, hashed: &Hashed, shift: &ClockShift) -> bool {
     let now = hashed.modified.and_then(Timestamp::from_system);
-    let same_time = entry
-        .modified()
-        .zip(now)
-        .is_some_and(|(recorded, now)| recorded.may_agree_with(now) || shift.explains(recorded, now));
+    let same_time = entry.modified().zip(now).is_some_and(|(recorded, now)| {
+        recorded.may_agree_with(now) || shift.explains(recorded, now)
+    });
     same_time && entry.size() == Some(hashed.size)
 }
 

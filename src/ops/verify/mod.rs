@@ -306,7 +306,9 @@ impl Prepared {
             }
             exact::settle(compared.missing, strays, engine, sink, &mut tally.asides)?;
         }
-        tally.tell(&sources, sink, &mut verified).map_err(Error::Output)?;
+        tally
+            .tell(&sources, sink, &mut verified)
+            .map_err(Error::Output)?;
         Ok(verified)
     }
 }

@@ -54,7 +54,11 @@ pub(super) fn searches(
     }
     match searches.is_empty() && says_something(&options.walk) {
         true => Err(Error::Scope {
-            manifest: sources.0.first().and_then(ListSource::path).map_or("-".into(), Path::to_owned),
+            manifest: sources
+                .0
+                .first()
+                .and_then(ListSource::path)
+                .map_or("-".into(), Path::to_owned),
             reason: ScopeError::NotWalked.into(),
         }),
         false => Ok(searches),
@@ -215,11 +219,11 @@ fn agree(recorded: &Scope, given: &walk::Options) -> Result<(), ScopeError> {
         return Err(differs("--max-depth", recorded, depth.to_string()));
     }
     if given.follow_links && !recorded.follow_links {
-        let (recorded, given) = ("that links were skipped", "that they are to be followed");
+        let (recorded, given) = ("links that are skipped", "links that are followed");
         return Err(differs("-L", recorded.to_owned(), given.to_owned()));
     }
     if given.one_file_system && !recorded.one_file_system {
-        let (recorded, given) = ("that file systems were crossed", "to stay on one");
+        let (recorded, given) = ("all file systems", "one file system");
         return Err(differs("-x", recorded.to_owned(), given.to_owned()));
     }
     Ok(())
