@@ -131,6 +131,14 @@ pub enum Error {
         /// Why.
         reason: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// What a manifest records of the walk that it was made from cannot be used.
+    #[error("{}: {reason}", Quoted::path(.manifest))]
+    Scope {
+        /// The manifest.
+        manifest: PathBuf,
+        /// Why.
+        reason: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The receiver of the results refused one; nothing is hashed after that.
     #[error("the report could not be written: {0}")]
     Output(#[source] io::Error),

@@ -196,6 +196,20 @@ pub enum Note {
         /// Whether that bag was completed; else everything was put back.
         completed: bool,
     },
+    /// Files whose modification times all differ from the recorded ones by the same whole hours.
+    #[error(
+        "clock shift: the modification times of all {files} files that are ok differ from the \
+         recorded ones by {hours:+} h, as where a file system keeps local time"
+    )]
+    ClockShift {
+        /// By how much the files are later.
+        hours: i64,
+        /// How many.
+        files: u64,
+    },
+    /// Files that a look at size and time could not settle.
+    #[error("--quick: {0} file(s) were read, since no size and modification time are recorded")]
+    NotQuick(u64),
     /// Names that lead out of the base.
     #[error("{0} listed name(s) lie outside the base")]
     OutsideBase(u64),

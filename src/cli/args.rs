@@ -116,23 +116,7 @@ pub(super) struct HashArgs {
     pub(super) report: ReportArgs,
 }
 
-/// What is walked.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "What is walked")]
-pub(super) struct WalkArgs {
-    #[command(flatten)]
-    pub(super) scope: ScopeArgs,
-
-    /// Read PATHs from FILE, one a line; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
-    pub(super) files_from: Option<PathBuf>,
-
-    /// The names in --files-from end with NUL
-    #[arg(short = '0', long, requires = "files_from")]
-    pub(super) null: bool,
-}
-
-/// Which files of a tree are meant.
+/// How trees are walked.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What is walked")]
 pub(super) struct ScopeArgs {
@@ -144,7 +128,7 @@ pub(super) struct ScopeArgs {
     #[arg(short = 'x', long)]
     pub(super) one_file_system: bool,
 
-    /// Hash only files that match GLOB, as in .gitignore; may be repeated
+    /// Take only files that match GLOB, as in .gitignore; may be repeated
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     pub(super) include: Vec<String>,
 
@@ -159,6 +143,22 @@ pub(super) struct ScopeArgs {
     /// Descend at most N folders; 1 means the files directly in PATH
     #[arg(long, value_name = "N")]
     pub(super) max_depth: Option<usize>,
+}
+
+/// What is walked.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What is walked")]
+pub(super) struct WalkArgs {
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
+
+    /// Read PATHs from FILE, one a line; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
+    pub(super) files_from: Option<PathBuf>,
+
+    /// The names in --files-from end with NUL
+    #[arg(short = '0', long, requires = "files_from")]
+    pub(super) null: bool,
 }
 
 /// How the machine is used.
@@ -236,6 +236,10 @@ Examples:
   multisum verify SHA256SUMS                       files are looked for beside the manifest
   multisum verify -C /mnt/copy SHA256SUMS          prove a copy elsewhere
   multisum verify --exact photos/SHA256SUMS        also report files that are not listed, and moves
+  multisum verify photos.jsonl                     the same without --exact: it records what was walked
+  multisum verify --quick photos.jsonl             read only what seems to have been touched
+  multisum verify --slice 3/30 --io direct photos.jsonl
+                                                   a thirtieth of the names, from the medium
   multisum verify letters                          a BagIt bag, by all of its manifests
   multisum verify --json SHA256SUMS | jq -r 'select(.outcome == \"changed\").path'";
 
@@ -284,9 +288,24 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) strip: usize,
 
-    /// Also find files that are not listed, and where missing ones have moved
-    #[arg(long)]
+    /// Also find files that are not listed, and where missing ones have moved [the default for
+    /// manifests that record what was walked]
+    #[arg(long, overrides_with = "no_exact")]
     pub(super) exact: bool,
+
+    /// Do not look for files that are not listed
+    #[arg(long, overrides_with = "exact")]
+    pub(super) no_exact: bool,
+
+    /// Do not read files whose size and modification time are as recorded; they are counted apart,
+    /// and not as ok
+    #[arg(long)]
+    pub(super) quick: bool,
+
+    /// Verify only the I-th of N parts of the names, counted from 1 (ZI/N, auto, auto/N: as hash
+    /// understands them)
+    #[arg(long, value_name = "I/N", value_parser = slice::parse)]
+    pub(super) slice: Option<Slice>,
 
     /// Pass over listed files that are not there
     #[arg(long)]
@@ -312,6 +331,8 @@ pub(super) struct VerifyArgs {
     #[arg(long)]
     pub(super) json: bool,
 
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
     #[command(flatten)]
     pub(super) machine: MachineArgs,
     #[command(flatten)]

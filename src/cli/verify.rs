@@ -1,7 +1,8 @@
 //! `multisum verify`.
 
 use std::ffi::OsStr;
-use std::io::{self, BufWriter, Cursor, IsTerminal, Read, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -73,11 +74,11 @@ fn open_lists(args: &VerifyArgs) -> Result<(Vec<List>, Vec<Note>), Failure> {
         let proved = signatures.as_ref().map(prove).transpose()?.flatten();
         let input = if let Some(Proved { bytes, note }) = proved {
             notes.push(note);
-            ListInput::Stream(Box::new(Cursor::new(bytes)))
+            ListInput::Bytes(bytes.into())
         } else if path.is_dir() {
             ListInput::Package(open_folder(path, args)?)
         } else {
-            ListInput::Stream(plan::open_list(path)?)
+            open_list(path)?
         };
         Ok(List {
             name: RelPath::from_path(path),
@@ -96,6 +97,16 @@ fn read_whole(path: &Path) -> Result<Vec<u8>, Failure> {
     let read = plan::open_list(path)?.read_to_end(&mut bytes);
     read.map_err(|error| FileError::new(Operation::Read, path, error))?;
     Ok(bytes)
+}
+
+/// A pipe can be read only once, a file twice.
+fn open_list(path: &Path) -> Result<ListInput, Failure> {
+    let is_file = path.as_os_str() != "-" && path.is_file();
+    if !is_file {
+        return Ok(ListInput::Stream(plan::open_list(path)?));
+    }
+    let file = File::open(path).map_err(|error| FileError::new(Operation::Open, path, error))?;
+    Ok(ListInput::File(file))
 }
 
 /// A folder that holds its own manifests is verified where it lies, by all of them.
@@ -117,6 +128,7 @@ fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
         let stat = |error| FileError::new(Operation::Stat, manifest, error);
         leave_out.add_path(manifest).map_err(stat)?;
     }
+    leave_out_signatures(args, &mut leave_out)?;
     if args.manifests.iter().any(|path| path.as_os_str() == "-") {
         plan::leave_out_stream(&io::stdin(), "standard input", &mut leave_out)?;
     }
@@ -132,11 +144,38 @@ fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
         algorithm: algorithm(args)?,
         format: args.format,
         ignore_missing: args.ignore_missing,
-        exact: args.exact,
+        exact: (args.exact || args.no_exact).then_some(args.exact),
+        walk: plan::walk_options(&args.scope)?,
+        quick: args.quick,
+        slice: args.slice,
         fail_fast: args.fail_fast,
         leave_out,
         totals: None,
     })
+}
+
+/// A signature that is checked is a part of the manifest that it proves.
+fn leave_out_signatures(args: &VerifyArgs, leave_out: &mut LeaveOut) -> Result<(), FileError> {
+    if args.key.is_none() {
+        return Ok(());
+    }
+    let beside = args.manifests.iter().flat_map(|path| {
+        ["minisig", "sig"].map(|ending| {
+            let mut name = path.clone().into_os_string();
+            name.push(".");
+            name.push(ending);
+            PathBuf::from(name)
+        })
+    });
+    for path in beside.chain(args.signature.clone()) {
+        match leave_out.add_path(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(FileError::new(Operation::Stat, path, error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn relocations(args: &VerifyArgs) -> Result<Vec<(RelPath, RelPath)>, Failure> {

@@ -137,10 +137,16 @@ impl Counts {
         self.bytes
     }
 
-    /// Whether a run of `verify` came to no finding about any listed name: no file was compared and
-    /// none was found to be missing or moved.
+    /// Whether a run of `verify` came to no finding about any listed name: no file was compared, none
+    /// was found to be missing or moved, and none was left unread as was asked.
     pub fn nothing_verified(&self) -> bool {
-        self.verified() + self.of(OutcomeWord::Missing) + self.of(OutcomeWord::Moved) == 0
+        let findings = [
+            OutcomeWord::Missing,
+            OutcomeWord::Moved,
+            OutcomeWord::Unread,
+        ];
+        let found: u64 = findings.into_iter().map(|word| self.of(word)).sum();
+        self.verified() + found == 0
     }
 
     /// The worst of everything that was counted.
@@ -311,6 +317,16 @@ mod tests {
             judge(&counts(&[samples::unreadable()])),
             Severity::Incomplete
         );
+    }
+
+    #[test]
+    fn files_left_unread_are_never_ok_and_never_nothing() {
+        let counts = counts(&[Verdict::Unread, Verdict::Unread]);
+        let unread = (counts.of(OutcomeWord::Unread), counts.outcomes());
+        assert_eq!(unread, (2, 2));
+        assert_eq!((counts.verified(), counts.of(OutcomeWord::Ok)), (0, 0));
+        let judged = counts.severity(Command::Verify, MalformedLines::Fail);
+        assert_eq!(judged, Severity::Well);
     }
 
     #[test]

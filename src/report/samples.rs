@@ -61,5 +61,6 @@ pub(super) fn verdicts() -> Vec<Verdict> {
             after: 2,
         }),
         Verdict::Unverified(Unverified::Gap),
+        Verdict::Unread,
     ]
 }

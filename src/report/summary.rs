@@ -163,7 +163,10 @@ impl Summary {
             many => lines.push(format!("{} lines are malformed", grouped(many))),
         }
         match self.command {
-            Command::Verify => lines.extend(self.verify_warnings()),
+            Command::Verify => {
+                lines.extend(self.verify_warnings());
+                lines.extend(self.unread());
+            }
             Command::Diff if self.counts.outcomes() == 0 => {
                 lines.push("nothing was compared".to_owned());
             }
@@ -191,6 +194,18 @@ impl Summary {
             return Some("not one listed file is there; is the base right?".to_owned());
         }
         self.weakness()
+    }
+
+    /// What was left unread is not proved to be as it was.
+    fn unread(&self) -> Option<String> {
+        let unread = self.counts.of(OutcomeWord::Unread);
+        let text = || {
+            format!(
+                "{} not read: size and time are as recorded",
+                grouped(unread)
+            )
+        };
+        (unread > 0).then(text)
     }
 
     /// Says so if nothing that was compared withstands somebody who wants to deceive.
@@ -381,6 +396,14 @@ mod tests {
             [format!("{said} crc32, md5 and sha1 were compared")]
         );
         assert!(warnings(&[Algorithm::Md5, Algorithm::Sha256]).is_empty());
+    }
+
+    #[test]
+    fn what_was_not_read_is_said_and_is_not_nothing() {
+        let warnings = |verdicts: &[Verdict]| verify(verdicts).warnings();
+        let said = ["2 not read: size and time are as recorded"];
+        assert_eq!(warnings(&[Verdict::Unread, Verdict::Unread]), said);
+        assert!(warnings(&[Verdict::Ok { size: 0 }]).is_empty());
     }
 
     #[test]

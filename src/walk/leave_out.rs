@@ -57,6 +57,13 @@ impl LeaveOut {
         Ok(())
     }
 
+    /// Leaves out all that another leaves out.
+    pub fn add_all(&mut self, other: &Self) {
+        for own in other.own.iter() {
+            self.add(own.identity.clone(), own.name.clone());
+        }
+    }
+
     fn add(&mut self, identity: Identity, name: Option<OsString>) {
         Arc::make_mut(&mut self.own).push(Own { identity, name });
     }

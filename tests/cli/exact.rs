@@ -195,3 +195,202 @@ fn what_cannot_be_searched_is_told() {
         .code(2)
         .check();
 }
+
+/// A tree `t` with a native manifest in it.
+fn recorded(options: &[&str]) -> Tree {
+    let tree = Tree::new();
+    tree.file("t/a", "abc")
+        .file("t/d/b", "hello")
+        .file("t/d/c.tmp", "c");
+    let args = ["hash", "-o", "t/m.jsonl"].iter().chain(options);
+    let output = tree.cmd(args.chain(&["t"])).run();
+    output.stderr_any().check();
+    tree
+}
+
+#[track_caller]
+fn expect_by_default(tree: &Tree, args: &[&str], told: &str, counts: &str, code: i32) {
+    let args = ["verify"].iter().chain(args);
+    let output = tree.cmd(args).run();
+    output.stdout(told).stderr_has(counts).code(code).check();
+}
+
+#[test]
+fn a_manifest_that_records_what_was_walked_is_exact_unless_told_otherwise() {
+    let tree = recorded(&[]);
+    tree.file("t/d/new", "").file("t/.m.jsonl.journal", "");
+    let m = "t/m.jsonl";
+    expect_by_default(&tree, &[m], "new         d/new\n", "3 ok, 1 new", 1);
+    expect_by_default(&tree, &["--no-exact", m], "", ": 3 ok;", 0);
+    let both = ["--exact", "--no-exact", m];
+    expect_by_default(&tree, &both, "", ": 3 ok;", 0);
+    // Held in memory, since it comes from a pipe.
+    let piped = tree.shell("cat t/m.jsonl | $M verify -C t -").run();
+    let told = "new         .m.jsonl.journal\nnew         d/new\nnew         m.jsonl\n";
+    piped.stdout(told).stderr_has("3 ok, 3 new").code(1).check();
+}
+
+#[test]
+fn what_was_left_out_is_not_new_and_other_globs_are_refused() {
+    let tree = recorded(&["--exclude", "*.tmp"]);
+    tree.file("t/e.tmp", "").file("t/e.bak", "");
+    let m = "t/m.jsonl";
+    let new = "new         e.bak\n";
+    expect_by_default(&tree, &[m], new, "2 ok, 1 new", 1);
+    expect_by_default(&tree, &["--exclude", "*.tmp", m], new, "2 ok, 1 new", 1);
+    let output = tree.cmd(["verify", "--exclude", "*.bak", m]).run();
+    let told = "t/m.jsonl: --exclude: the manifest records '*.tmp', not '*.bak'";
+    output.stderr_has(told).code(2).check();
+    for (option, said) in [
+        (&["-L"][..], "-L: the manifest records links that are skipped"),
+        (&["-x"], "-x: the manifest records all file systems"),
+        (&["--max-depth", "1"], "records no limit, not 1"),
+        (
+            &["--include", "a"],
+            "--include: the manifest records none, not 'a'",
+        ),
+    ] {
+        let first = ["verify", m];
+        let args = first.iter().chain(option);
+        tree.cmd(args).run().stderr_has(said).code(2).check();
+    }
+}
+
+#[test]
+fn only_what_was_walked_is_searched() {
+    let tree = Tree::new();
+    for name in ["a/1", "b/2", "c/3"] {
+        tree.file(format!("t/{name}"), name);
+    }
+    for paths in [["t/a", "t/b"], ["t/b", "t/a"]] {
+        let hash = ["hash", "--force", "-o", "t/m.jsonl"].iter().chain(&paths);
+        tree.cmd(hash).run().stderr_any().check();
+        tree.file("t/c/new", "").file("t/b/new", "");
+        let m = "t/m.jsonl";
+        expect_by_default(&tree, &[m], "new         b/new\n", "2 ok, 1 new", 1);
+        expect_by_default(
+            &tree,
+            &["--exact", m],
+            "new         b/new\n",
+            "2 ok, 1 new",
+            1,
+        );
+        tree.remove("t/b/new");
+    }
+}
+
+#[test]
+fn a_copy_is_searched_as_the_original_was() {
+    let tree = recorded(&["--exclude", "*.tmp", "-o", "t/SHA256SUMS"]);
+    tree.shell("cp -a t copy; : >copy/x.tmp; : >copy/x; : >t/y")
+        .run()
+        .check();
+    let args = ["-C", "copy", "t/m.jsonl"];
+    let told = "new         x\n";
+    expect_by_default(&tree, &args, told, "2 ok, 1 new; base copy;", 1);
+    tree.remove("copy/x")
+        .remove("copy/SHA256SUMS")
+        .remove("copy/m.jsonl");
+    expect_by_default(&tree, &args, "", ": 2 ok; base copy;", 0);
+}
+
+#[test]
+fn a_list_without_a_scope_is_walked_as_the_options_say() {
+    let tree = Tree::new();
+    tree.file("a", "abc")
+        .file("d/x.tmp", "")
+        .file("d/y", "")
+        .file("L", md5("a"));
+    let new = "new         d/y\n";
+    expect(&tree, &["--exclude", "*.tmp", "L"], new, "1 ok, 1 new", 1);
+    expect(&tree, &["--max-depth", "1", "L"], "", ": 1 ok;", 0);
+    let output = tree.cmd(["verify", "--exclude", "*.tmp", "L"]).run();
+    output.stderr_has("add --exact").code(2).check();
+}
+
+#[test]
+fn a_folder_that_is_gone_is_missing_and_nothing_else() {
+    let tree = Tree::new();
+    tree.file("t/a/1", "1").file("t/b/2", "2");
+    let hash = ["hash", "-o", "t/m.jsonl", "t/a", "t/b"];
+    tree.cmd(hash).run().stderr_any().check();
+    tree.shell("rm -r t/a").run().check();
+    let told = "missing     a/1\n";
+    expect_by_default(&tree, &["t/m.jsonl"], told, "1 ok, 1 missing", 1);
+}
+
+#[test]
+fn the_life_of_a_tree() {
+    let tree = Tree::new();
+    for (name, content) in [
+        ("keep", "k"),
+        ("edit", "e1"),
+        ("gone", "g"),
+        ("ren", "r"),
+        ("dup1", "s"),
+        ("dup2", "s"),
+        ("empty1", ""),
+        ("empty2", ""),
+    ] {
+        tree.file(format!("t/{name}"), content);
+    }
+    tree.cmd(["hash", "-o", "t/m.jsonl", "t"])
+        .run()
+        .stderr_any()
+        .check();
+    tree.file("t/edit", "e2").file("t/new", "n");
+    tree.shell("cd t; rm gone dup2 empty2; mv ren ren2")
+        .run()
+        .check();
+    let output = tree.cmd(["verify", "-v", "t/m.jsonl"]).run();
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let told: Vec<&str> = text
+        .lines()
+        .map(|line| line.split("  (").next().unwrap())
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "ok          dup1",
+            "changed     edit",
+            "ok          empty1",
+            "ok          keep",
+            "missing     dup2",
+            "missing     empty2",
+            "missing     gone",
+            "moved       ren -> ren2",
+            "new         new",
+        ]
+    );
+    let counts = "3 ok, 1 changed, 3 missing, 1 moved, 1 new;";
+    output.stdout_any().stderr_has(counts).code(1).check();
+}
+
+#[test]
+fn only_new_files_of_a_missing_size_are_read() {
+    let tree = recorded(&[]);
+    tree.shell("mv t/d/b t/moved").run().check();
+    tree.file("t/other", "longer than any").mode("t/other", 0);
+    tree.file("t/same", "olleh");
+    let cmd = tree.cmd(["verify", "t/m.jsonl"]);
+    let Some(cmd) = cmd.unprivileged() else {
+        return;
+    };
+    let output = cmd.run();
+    output
+        .stdout("moved       d/b -> moved\nnew         other\nnew         same\n")
+        .stderr_has("2 ok, 1 moved, 2 new")
+        .code(1)
+        .check();
+}
+
+#[test]
+fn a_missing_folder_has_moved_nowhere() {
+    let tree = Tree::new();
+    let mtree = "#mtree\n. type=dir\n    d type=dir\n    ..\n    f type=file size=3 \
+                 md5digest=900150983cd24fb0d6963f7d28e17f72\n..\n";
+    tree.file("g", "abc").file("h", "abc").file("L", mtree);
+    let told = "missing     d\nmoved       f -> g\nnew         h\n";
+    let output = tree.cmd(["verify", "--exact", "-f", "mtree", "L"]).run();
+    output.stdout(told).stderr_any().code(1).check();
+}

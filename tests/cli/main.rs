@@ -26,9 +26,11 @@ mod slices;
 
 // `verify` by theme.
 mod base;
+mod direct;
 mod exact;
 mod reading;
 mod signatures;
+mod touched;
 
 // Formats of manifests.
 mod formats;

@@ -46,7 +46,7 @@ impl ManifestFile {
     }
 
     /// Bytes that could be read only once, or were proved to be what somebody signed.
-    pub fn of_bytes(name: RelPath, bytes: Vec<u8>, hints: Hints) -> Self {
+    pub fn of_bytes(name: RelPath, bytes: impl Into<Arc<[u8]>>, hints: Hints) -> Self {
         let contents = Contents::Memory(bytes.into());
         Self {
             name,
@@ -203,6 +203,10 @@ pub struct Survey {
     pub gaps: u64,
     /// The sum of all sizes that are recorded.
     pub bytes: u64,
+    /// Names, each once if they stand in their order.
+    pub names: u64,
+    /// Some of them are absolute.
+    pub absolute: bool,
     /// Lines that cannot be used.
     pub malformed: u64,
     /// It is incomplete, was altered or is otherwise damaged as a whole.
@@ -229,6 +233,8 @@ impl Survey {
             claims: 0,
             gaps: 0,
             bytes: 0,
+            names: 0,
+            absolute: false,
             malformed: 0,
             spoiled: false,
             in_order: true,
@@ -303,6 +309,8 @@ impl Survey {
     fn place(&mut self, name: RelPath, last: &mut Option<RelPath>) {
         let normal = matches!(name.normalised(), std::borrow::Cow::Borrowed(_));
         self.in_order &= normal && last.as_ref().is_none_or(|last| *last <= name);
+        self.names += u64::from(last.as_ref() != Some(&name));
+        self.absolute |= name.is_absolute();
         *last = Some(name);
     }
 }

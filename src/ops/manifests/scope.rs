@@ -18,6 +18,25 @@ pub enum ScopeError {
     /// A glob that cannot be understood.
     #[error("a recorded glob cannot be used: {0}")]
     Filter(#[from] FilterError),
+    /// An option that says otherwise than the manifest.
+    #[error("{option}: the manifest records {recorded}, not {given}")]
+    Differs {
+        /// The option.
+        option: &'static str,
+        /// What the manifest records.
+        recorded: String,
+        /// What is asked for.
+        given: String,
+    },
+    /// Options that say how to walk what says itself what must be listed.
+    #[error("it says itself what it must hold, and no option can say otherwise")]
+    SaysItself,
+    /// Options that say how to walk, where nothing is walked.
+    #[error(
+        "--include, --exclude, -L, -x and --max-depth say where to look for files that are not \
+         listed; add --exact"
+    )]
+    NotWalked,
     /// A file that was passed over when the manifest was made cannot be looked at.
     #[error("{}: {}", crate::quote::Quoted::path(.0.path()), .0)]
     File(#[from] FileError),

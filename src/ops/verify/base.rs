@@ -45,7 +45,7 @@ pub enum BaseReason {
 }
 
 /// A base and where it really lies.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct PlacedBase {
     pub(super) base: Base,
     real: PathBuf,
@@ -92,15 +92,18 @@ impl PlacedBase {
 
 /// Whether links on the way to a name lead out of its base.
 #[derive(Debug)]
-pub(super) struct Links<'a> {
-    placed: &'a PlacedBase,
+pub(super) struct Links {
+    placed: PlacedBase,
     /// What is known of the folders of names, since most of them hold many.
     folders: HashMap<PathBuf, bool>,
 }
 
-impl<'a> Links<'a> {
+/// Neighbouring names share folders, so that few need be remembered.
+const MOST_FOLDERS: usize = 4096;
+
+impl Links {
     /// Knows no folder yet.
-    pub(super) fn new(placed: &'a PlacedBase) -> Self {
+    pub(super) fn new(placed: PlacedBase) -> Self {
         Self {
             placed,
             folders: HashMap::new(),
@@ -122,6 +125,9 @@ impl<'a> Links<'a> {
             let known = self.folders.get(folder).copied();
             known.unwrap_or_else(|| {
                 let found = leaves(folder);
+                if self.folders.len() >= MOST_FOLDERS {
+                    self.folders.clear();
+                }
                 self.folders.insert(folder.to_owned(), found);
                 found
             })
@@ -168,24 +174,8 @@ impl BaseChoice {
         recorded: Option<&RelPath>,
         names: &(impl Iterator<Item = &'a RelPath> + Clone),
     ) -> Base {
-        if let Self::Given(folder) = self {
-            return Base {
-                folder: folder.clone(),
-                reason: BaseReason::Asked,
-            };
-        }
-        if let Some(recorded) = recorded.and_then(RelPath::to_path) {
-            let own = list.map_or_else(|| PathBuf::from("."), own_folder);
-            let folder = own.join(&recorded);
-            let is_plain = own == Path::new(".") && recorded != own;
-            return Base {
-                // As components, so that it does not end in `/.`.
-                folder: match is_plain {
-                    true => recorded,
-                    false => folder.components().collect(),
-                },
-                reason: BaseReason::Recorded,
-            };
+        if let Some(base) = self.settled(list, recorded) {
+            return base;
         }
         if let Some(folder) = common_folder(names.clone()) {
             return Base {
@@ -193,18 +183,45 @@ impl BaseChoice {
                 reason: BaseReason::CommonFolder,
             };
         }
-        let current = Base::current_folder();
-        let Some(own) = list.map(own_folder) else {
-            return current;
-        };
         let exists_under = |folder: &Path| names.clone().any(|name| exists(folder, name));
-        if own != current.folder && !exists_under(&own) && exists_under(&current.folder) {
-            return current;
+        found(list, exists_under)
+    }
+
+    /// The base of a list, if that needs no look at its names.
+    pub(super) fn settled(&self, list: Option<&Path>, recorded: Option<&RelPath>) -> Option<Base> {
+        if let Self::Given(folder) = self {
+            return Some(Base {
+                folder: folder.clone(),
+                reason: BaseReason::Asked,
+            });
         }
-        Base {
-            folder: own,
-            reason: BaseReason::OwnFolder,
-        }
+        let recorded = recorded?.to_path()?;
+        let own = list.map_or_else(|| PathBuf::from("."), own_folder);
+        let folder = own.join(&recorded);
+        let is_plain = own == Path::new(".") && recorded != own;
+        Some(Base {
+            // As components, so that it does not end in `/.`.
+            folder: match is_plain {
+                true => recorded,
+                false => folder.components().collect(),
+            },
+            reason: BaseReason::Recorded,
+        })
+    }
+}
+
+/// The own folder of a list of relative names, or the current one if they lead only there.
+pub(super) fn found(list: Option<&Path>, mut exists_under: impl FnMut(&Path) -> bool) -> Base {
+    let current = Base::current_folder();
+    let Some(own) = list.map(own_folder) else {
+        return current;
+    };
+    if own != current.folder && !exists_under(&own) && exists_under(&current.folder) {
+        return current;
+    }
+    Base {
+        folder: own,
+        reason: BaseReason::OwnFolder,
     }
 }
 
@@ -215,7 +232,8 @@ fn own_folder(list: &Path) -> PathBuf {
     }
 }
 
-fn exists(folder: &Path, name: &RelPath) -> bool {
+/// Whether something below the folder has that name.
+pub(super) fn exists(folder: &Path, name: &RelPath) -> bool {
     !name.is_absolute()
         && name
             .to_path()

@@ -6,194 +6,184 @@ use std::sync::Arc;
 
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
-use crate::engine::{self, Hashed, Job, Links, Outcome, Source, Task};
-use crate::error::{Error, FileError};
+use crate::engine::{self, Cancel, Hashed, Job, Links, Outcome, Source, Task};
+use crate::error::Error;
 use crate::event::{Event, Sink, Verdict};
+use crate::manifest::Kind;
 use crate::relpath::RelPath;
-use crate::walk::{self, Found, FoundKind, Input, Root};
+use crate::walk::{self, Found, FoundKind};
 
-use super::base::{BaseReason, PlacedBase};
-use super::listing::{Listed, Listing};
-use super::{ExactScope, VerifyOptions};
+use super::super::asides::Asides;
+use super::listed::Listed;
+use super::search::Search;
 
-/// Walks every base and tells `sink` of the entries in `missing` (as missing or moved, in the order
-/// of the lists) and of the files that are not listed (in the order of the walk).
-pub(super) fn search(
-    listing: &Listing,
-    missing: Vec<usize>,
-    options: &VerifyOptions,
+/// Something under a base that no list names.
+#[derive(Debug)]
+pub(super) struct Stray {
+    name: RelPath,
+    path: PathBuf,
+    /// What to do if the path is a link: only one that the walk has followed may lead on.
+    links: Links,
+    finding: Finding,
+}
+
+#[derive(Debug)]
+enum Finding {
+    Unread,
+    Read(Box<Hashed>),
+    Bad(Box<Verdict>),
+    Skipped(walk::Special),
+}
+
+impl Stray {
+    pub(super) fn new(found: Found) -> Self {
+        let finding = match found.kind {
+            FoundKind::Special(kind) => Finding::Skipped(kind),
+            FoundKind::Failed(error) => Finding::Bad(Box::new(Verdict::Unreadable(error))),
+            FoundKind::File | FoundKind::Stream | FoundKind::Stdin => Finding::Unread,
+        };
+        Self {
+            name: found.name,
+            path: found.path,
+            links: match found.through_link {
+                true => Links::Follow,
+                false => Links::Refuse,
+            },
+            finding,
+        }
+    }
+
+    fn is_unread(&self) -> bool {
+        matches!(self.finding, Finding::Unread)
+    }
+}
+
+/// What the searches find at places that are not known yet, and then are: bases may overlap, and
+/// what one list names is not new to another.
+pub(super) fn strays(
+    searches: Vec<Search>,
+    known: &mut HashSet<PathBuf>,
+    cancel: &Cancel,
+) -> Result<Vec<Stray>, Error> {
+    let mut strays = Vec::new();
+    for search in searches {
+        let placed = search.place.clone();
+        for found in search.found() {
+            if cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let place = placed.place(&found.name);
+            if place.is_none_or(|place| known.insert(place)) {
+                strays.push(Stray::new(found));
+            }
+        }
+    }
+    Ok(strays)
+}
+
+/// Tells `sink` of the entries in `missing` (as missing or moved, in their order) and of the strays
+/// (in theirs).
+pub(super) fn settle(
+    missing: Vec<Listed>,
+    strays: Vec<Stray>,
     engine: &engine::Options,
     sink: &mut dyn Sink,
+    asides: &mut Asides,
 ) -> Result<(), Error> {
-    let bases: Vec<PlacedBase> = listing.bases().into_iter().map(PlacedBase::new).collect();
-    let scopes = scopes(listing, options);
-    // Bases may overlap: what one list names is not new to another, and is met more than once.
-    let mut known = places(listing, &bases);
-    let mut strays = Vec::new();
-    for (base, scope) in &scopes {
-        strays.extend(strays_under(base, scope, &mut known, options, engine)?);
-    }
-    let wanted = Wanted::new(listing, missing);
-    let strays = wanted.hash_strays(strays, engine)?;
-    let (moves, strays) = wanted.pair(strays);
-    for (index, to) in moves {
-        let name = &listing.entries[index].name;
+    let mut wanted = Wanted::new(&missing);
+    let strays = wanted.read(strays, engine, asides)?;
+    let (mut moved, strays) = wanted.pair(strays);
+    for (index, entry) in missing.iter().enumerate() {
+        let to = moved.remove(&index);
         let verdict = to.map_or(Verdict::Missing, |to| Verdict::Moved { to });
         sink.event(Event::Verdict {
-            name,
+            name: &entry.name,
             verdict: &verdict,
         })
         .map_err(Error::Output)?;
     }
     for stray in strays {
         let name = &stray.name;
-        match stray.finding {
-            Finding::Unread | Finding::Read(_) => sink.event(Event::Verdict {
+        let event = match &stray.finding {
+            Finding::Unread | Finding::Read(_) => Event::Verdict {
                 name,
                 verdict: &Verdict::New,
-            }),
-            Finding::Bad(verdict) => sink.event(Event::Verdict {
-                name,
-                verdict: &verdict,
-            }),
-            Finding::Skipped(kind) => sink.event(Event::Skipped { name, kind }),
-        }
-        .map_err(Error::Output)?;
+            },
+            Finding::Bad(verdict) => Event::Verdict { name, verdict },
+            Finding::Skipped(kind) => Event::Skipped { name, kind: *kind },
+        };
+        sink.event(event).map_err(Error::Output)?;
     }
     Ok(())
 }
 
-/// Something under a base that no list names.
-struct Stray {
-    name: RelPath,
-    path: PathBuf,
-    finding: Finding,
-}
-
-enum Finding {
-    Unread,
-    Read(Hashed),
-    Bad(Verdict),
-    Skipped(walk::Special),
-}
-
-/// Where every listed name leads.
-fn places(listing: &Listing, bases: &[PlacedBase]) -> HashSet<PathBuf> {
-    let place = |entry| {
-        let base = listing.base_of(entry);
-        let placed = bases.iter().find(|placed| placed.base == *base)?;
-        placed.place(entry.target())
-    };
-    listing.entries.iter().filter_map(place).collect()
-}
-
-/// Every base that is to hold nothing but listed files, and where in it.
-fn scopes(listing: &Listing, options: &VerifyOptions) -> Vec<(PlacedBase, ExactScope)> {
-    let mut scopes: Vec<(PlacedBase, ExactScope)> = Vec::new();
-    for source in &listing.sources {
-        let base = || PlacedBase::new(source.base.clone());
-        if let Some(scope) = &source.exact {
-            scopes.push((base(), scope.clone()));
-        } else if options.exact && scopes.iter().all(|(placed, _)| placed.base != source.base) {
-            scopes.push((base(), ExactScope::default()));
-        }
-    }
-    scopes
-}
-
-/// What is found under a base at a place that is not known yet, and then is.
-fn strays_under(
-    placed: &PlacedBase,
-    scope: &ExactScope,
-    known: &mut HashSet<PathBuf>,
-    options: &VerifyOptions,
-    engine: &engine::Options,
-) -> Result<Vec<Stray>, Error> {
-    let base = &placed.base;
-    let below = scope.below.to_path().unwrap_or_default();
-    let folder = base.folder.join(&below);
-    let root = match base.reason {
-        BaseReason::CommonFolder => Root::as_typed(&folder),
-        _ => Root {
-            name: scope.below.clone(),
-            ..Root::relative(&folder)
-        },
-    };
-    let walk_options = walk::Options {
-        leave_out: options.leave_out.clone(),
-        filter: scope.filter.clone(),
-        ..walk::Options::default()
-    };
-    let mut strays = Vec::new();
-    for found in walk::walk([Input::Path(root)], walk_options) {
-        if engine.cancel.is_cancelled() {
-            return Err(Error::Cancelled);
-        }
-        if placed
-            .place(&found.name)
-            .is_none_or(|place| known.insert(place))
-        {
-            strays.push(stray(found));
-        }
-    }
-    Ok(strays)
-}
-
-fn stray(found: Found) -> Stray {
-    let finding = match found.kind {
-        FoundKind::Special(kind) => Finding::Skipped(kind),
-        FoundKind::Failed(error) => Finding::Bad(Verdict::Unreadable(error)),
-        FoundKind::File | FoundKind::Stream | FoundKind::Stdin => Finding::Unread,
-    };
-    Stray {
-        name: found.name,
-        path: found.path,
-        finding,
-    }
-}
+/// An entry that is not there: its place among them, and the size that it must have, if that is
+/// recorded.
+type Gone = (usize, Option<u64>);
 
 /// The entries that are not there, by what they must contain.
+#[derive(Default)]
 struct Wanted {
-    missing: Vec<usize>,
-    by_digests: HashMap<Vec<Digest>, VecDeque<usize>>,
+    by_digests: HashMap<Vec<Digest>, VecDeque<Gone>>,
     /// Every set of algorithms that an entry needs.
     algorithm_sets: BTreeSet<Vec<Algorithm>>,
+    sizes: HashSet<u64>,
+    /// An entry may have any size, since none is recorded.
+    any_size: bool,
 }
 
 impl Wanted {
-    fn new(listing: &Listing, missing: Vec<usize>) -> Self {
-        let mut by_digests: HashMap<_, VecDeque<usize>> = HashMap::new();
-        let mut algorithm_sets = BTreeSet::new();
-        for &index in &missing {
-            let digests = sorted_digests(&listing.entries[index]);
-            algorithm_sets.insert(digests.iter().map(Digest::algorithm).collect());
-            by_digests.entry(digests).or_default().push_back(index);
+    /// Only a file with digests that can all be computed may be found again.
+    fn new(missing: &[Listed]) -> Self {
+        let mut wanted = Self::default();
+        for (index, entry) in missing.iter().enumerate() {
+            let digests = sorted_digests(entry);
+            let size = entry.size();
+            let is_file = *entry.kind() == Kind::File && entry.unsupported().is_none();
+            if !is_file || digests.is_empty() || size == Some(0) {
+                continue;
+            }
+            match size {
+                Some(size) => drop(wanted.sizes.insert(size)),
+                None => wanted.any_size = true,
+            }
+            let algorithms = digests.iter().map(Digest::algorithm).collect();
+            wanted.algorithm_sets.insert(algorithms);
+            let queue = wanted.by_digests.entry(digests).or_default();
+            queue.push_back((index, size));
         }
-        Self {
-            missing,
-            by_digests,
-            algorithm_sets,
-        }
+        wanted
     }
 
-    /// Reads the strays if anything is wanted at all. Empty files are not read: one empty file is
-    /// like any other, so it cannot be said to have moved.
-    fn hash_strays(
-        &self,
+    /// Whether a stray of that size may be what is wanted. Empty files are not read: one empty file
+    /// is like any other, so it cannot be said to have moved.
+    fn may_be(&self, size: u64) -> bool {
+        size > 0 && (self.any_size || self.sizes.contains(&size))
+    }
+
+    /// Reads the strays that may be what is wanted, by their sizes.
+    fn read(
+        &mut self,
         strays: Vec<Stray>,
         engine: &engine::Options,
+        asides: &mut Asides,
     ) -> Result<Vec<Stray>, Error> {
         let all: BTreeSet<Algorithm> = self.algorithm_sets.iter().flatten().copied().collect();
         if all.is_empty() {
             return Ok(strays);
         }
         let algorithms: Arc<[Algorithm]> = all.into_iter().collect();
+        let sizes = Self {
+            sizes: std::mem::take(&mut self.sizes),
+            any_size: self.any_size,
+            ..Self::default()
+        };
         let jobs = strays.into_iter().map(move |stray| {
-            let unread = matches!(stray.finding, Finding::Unread) && !is_empty(&stray);
-            let task = unread.then(|| {
+            let fits = || size_of(&stray).is_none_or(|size| sizes.may_be(size));
+            let task = (stray.is_unread() && fits()).then(|| {
                 let source = Source::File {
                     path: stray.path.clone(),
-                    links: Links::Refuse,
+                    links: stray.links,
                 };
                 Task::new(source, Arc::clone(&algorithms))
             });
@@ -201,12 +191,12 @@ impl Wanted {
         });
         let mut read = Vec::new();
         engine::run(jobs, engine, &mut |mut stray, outcome| {
+            asides.count(outcome.as_ref());
+            let bad = |verdict| Finding::Bad(Box::new(verdict));
             match outcome {
-                Some(Outcome::Hashed(hashed)) => stray.finding = Finding::Read(hashed),
-                Some(Outcome::Failed(error)) => stray.finding = unreadable(error),
-                Some(Outcome::Unstable(how)) => {
-                    stray.finding = Finding::Bad(Verdict::Unstable(how));
-                }
+                Some(Outcome::Hashed(hashed)) => stray.finding = Finding::Read(Box::new(hashed)),
+                Some(Outcome::Failed(error)) => stray.finding = bad(Verdict::Unreadable(error)),
+                Some(Outcome::Unstable(how)) => stray.finding = bad(Verdict::Unstable(how)),
                 Some(Outcome::Unread(_)) | None => {}
             }
             read.push(stray);
@@ -215,10 +205,10 @@ impl Wanted {
         Ok(read)
     }
 
-    /// Pairs each wanted entry with at most one stray of the same content. Gives every missing
-    /// entry with the name it moved to, if any, and the strays that are left.
-    fn pair(mut self, strays: Vec<Stray>) -> (Vec<(usize, Option<RelPath>)>, Vec<Stray>) {
-        let mut moved: HashMap<usize, RelPath> = HashMap::new();
+    /// Pairs each wanted entry with at most one stray of the same content. Gives the names that
+    /// entries moved to, and the strays that are left.
+    fn pair(mut self, strays: Vec<Stray>) -> (HashMap<usize, RelPath>, Vec<Stray>) {
+        let mut moved = HashMap::new();
         let mut left = Vec::new();
         for stray in strays {
             match self.claim(&stray) {
@@ -228,11 +218,7 @@ impl Wanted {
                 None => left.push(stray),
             }
         }
-        let moves = self
-            .missing
-            .into_iter()
-            .map(|index| (index, moved.remove(&index)));
-        (moves.collect(), left)
+        (moved, left)
     }
 
     fn claim(&mut self, stray: &Stray) -> Option<usize> {
@@ -248,20 +234,21 @@ impl Wanted {
                 .iter()
                 .filter(|digest| set.contains(&digest.algorithm()));
             let digests: Vec<Digest> = fitting.copied().collect();
-            self.by_digests.get_mut(&digests)?.pop_front()
+            let queue = self.by_digests.get_mut(&digests)?;
+            let fits = |gone: &Gone| gone.1.is_none_or(|size| size == hashed.size);
+            let place = queue.iter().position(fits)?;
+            queue.remove(place).map(|(index, _)| index)
         })
     }
 }
 
-fn unreadable(error: FileError) -> Finding {
-    Finding::Bad(Verdict::Unreadable(error))
-}
-
-fn is_empty(stray: &Stray) -> bool {
-    stray
-        .path
-        .symlink_metadata()
-        .is_ok_and(|metadata| metadata.len() == 0)
+/// `None` if it cannot be said; whoever reads it will say why.
+fn size_of(stray: &Stray) -> Option<u64> {
+    let metadata = match stray.links {
+        Links::Follow => stray.path.metadata(),
+        Links::Refuse => stray.path.symlink_metadata(),
+    };
+    Some(metadata.ok()?.len())
 }
 
 /// In the order of algorithms, so that entries compare equal whatever order their lines had.

@@ -3,12 +3,22 @@
 mod base;
 mod compare;
 mod exact;
+mod judge;
+mod listed;
 mod listing;
+mod search;
+mod shift;
+mod sources;
+mod stream;
+mod tally;
+#[cfg(test)]
+mod tests;
 mod totals;
 mod trial;
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Debug, Formatter};
+use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,14 +26,20 @@ use std::sync::Arc;
 use crate::algorithm::Algorithm;
 use crate::engine;
 use crate::error::Error;
-use crate::event::{Event, Note, Sink};
+use crate::event::Sink;
 use crate::manifest::{Format, Record};
 use crate::relpath::RelPath;
-use crate::walk::{Filter, LeaveOut};
+use crate::slice::Slice;
+use crate::walk::{self, Filter, LeaveOut};
 
 pub use base::{Base, BaseChoice};
-use compare::Compared;
+use compare::Token;
+use listed::Listed;
 use listing::Listing;
+use search::Search;
+use sources::Sources;
+use stream::Opened;
+use tally::Tally;
 
 /// A list to verify.
 #[derive(Debug)]
@@ -40,6 +56,10 @@ pub struct List {
 pub enum ListInput {
     /// Bytes, in whatever format they are.
     Stream(Box<dyn Read + Send>),
+    /// A regular file. It is read twice where that saves holding it in memory.
+    File(File),
+    /// Bytes that were read before, for instance to check their signature.
+    Bytes(Arc<[u8]>),
     /// A folder that holds its own manifests, already read.
     Package(Package),
 }
@@ -48,6 +68,8 @@ impl Debug for ListInput {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stream(_) => f.write_str("Stream"),
+            Self::File(file) => f.debug_tuple("File").field(file).finish(),
+            Self::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
             Self::Package(package) => f.debug_tuple("Package").field(package).finish(),
         }
     }
@@ -122,8 +144,16 @@ pub struct VerifyOptions {
     pub format: Option<Format>,
     /// Listed files that are not there are passed over.
     pub ignore_missing: bool,
-    /// Also look for files that are not listed, and for where missing ones went.
-    pub exact: bool,
+    /// Whether to look also for files that are not listed, and for where missing ones went. If it is
+    /// not said, this is done for lists that record what was walked when they were made.
+    pub exact: Option<bool>,
+    /// How to walk the bases of lists that do not record it. What is not as by default must be as
+    /// recorded.
+    pub walk: walk::Options,
+    /// Files of which size and modification time are recorded and as recorded are not read.
+    pub quick: bool,
+    /// Only names of this slice are verified and looked for.
+    pub slice: Option<Slice>,
     /// Stop at the first verdict that is not ok.
     pub fail_fast: bool,
     /// Files that never count as new: the lists themselves.
@@ -151,18 +181,24 @@ pub struct Verified {
 /// Verifies lists and tells `sink` of every listed name once, in the order of the lists.
 ///
 /// All digests that the lists record for a file must match, in whichever lines they stand. Lines
-/// that cannot be understood are told first. With `exact`, names that are not there follow when
-/// the tree has been searched for them, and then the files that are not listed.
+/// that cannot be understood are told first. Where unlisted files are looked for, names that are not
+/// there follow when the tree has been searched for them, and then the files that are not listed.
+///
+/// A file is [`Moved`](crate::event::Verdict::Moved) if one that is not listed has all of its
+/// digests and its size; each of the latter is taken for one of the former. Empty files never move.
 ///
 /// # Memory
 ///
-/// The names and digests of the lists are held in memory, about 200 bytes an entry; with `exact`
-/// also the whole path of every file that is listed or found.
+/// A single list that is no pipe and has its names in their order is read twice and streamed: what is
+/// held is the names that are missing and those that are not listed. The names and digests of other
+/// lists are held in memory, about 200 bytes an entry, and where unlisted files are looked for also
+/// the whole path of every file that is listed or found.
 ///
 /// # Errors
 ///
-/// Those of [`engine::run`], and [`Error::File`] if a list cannot be read. Whatever concerns a
-/// single name is a verdict.
+/// Those of [`engine::run`]; [`Error::File`] if a list cannot be read; [`Error::Scope`] if what it
+/// records of its walk cannot be used, or if the options say otherwise. Whatever concerns a single
+/// name is a verdict.
 ///
 /// # Examples
 ///
@@ -173,27 +209,106 @@ pub fn verify(
     engine: &engine::Options,
     sink: &mut dyn Sink,
 ) -> Result<Verified, Error> {
-    let mut listing = Listing::read(lists, options, sink)?;
-    trial::settle_algorithms(&mut listing, engine, sink)?;
-    listing.join_same_files();
-    match listing.outside_base() {
-        0 => {}
-        names => sink
-            .event(Event::Note(&Note::OutsideBase(names)))
-            .map_err(Error::Output)?,
-    }
-    let listing = Arc::new(listing);
-    if let Some(totals) = &options.totals {
-        totals::count(&listing, totals, &engine.cancel)?;
-    }
-    let mut verified = Verified {
-        bases: listing.bases(),
-        ..Verified::default()
+    let prepared = match stream::open(lists, options, sink)? {
+        Opened::Streamed(prepared) => *prepared,
+        Opened::Lists(lists) => prepare(lists, options, engine, sink)?,
     };
-    let compared = compare::compare(&listing, options, engine, sink, &mut verified)?;
-    let exact = options.exact || listing.sources.iter().any(|source| source.exact.is_some());
-    if let (true, Compared::Missing(missing)) = (exact, compared) {
-        exact::search(&listing, missing, options, engine, sink)?;
+    prepared.run(options, engine, sink)
+}
+
+/// Everything that is to be compared, whether it is streamed or lies in memory.
+struct Prepared {
+    sources: Arc<Sources>,
+    /// The entries; what limits or reorders them belongs round this iterator. What is met between
+    /// them and is not listed comes along.
+    tokens: Box<dyn Iterator<Item = Token> + Send>,
+    /// How many entries there are.
+    names: u64,
+    /// The files that are listed, if somebody asks how much there is to read.
+    paths: Option<Box<dyn Iterator<Item = Option<PathBuf>> + Send>>,
+    /// What is left to be searched when all entries have been compared.
+    late: Option<Late>,
+}
+
+/// Walks that need to know of every entry.
+struct Late {
+    entries: Arc<Vec<Listed>>,
+    searches: Vec<Search>,
+}
+
+/// Reads everything into memory.
+fn prepare(
+    lists: Vec<List>,
+    options: &VerifyOptions,
+    engine: &engine::Options,
+    sink: &mut dyn Sink,
+) -> Result<Prepared, Error> {
+    let mut listing = Listing::read(lists, options, sink)?;
+    let searches = search::searches(&mut listing.sources, options)?;
+    trial::settle_algorithms(&mut listing, engine, sink)?;
+    let in_slice = in_slice(options.slice);
+    if options.slice.is_some() {
+        listing.count_entries(in_slice);
     }
-    Ok(verified)
+    listing.join_same_files(in_slice);
+    let (sources, entries) = (Arc::new(listing.sources), Arc::new(listing.entries));
+    let names = entries.iter().filter(|entry| in_slice(entry)).count() as u64;
+    let asked = |entries: &Arc<Vec<Listed>>| {
+        let entries = Arc::clone(entries);
+        let all = (0..entries.len()).filter_map(move |index| entries.get(index).cloned());
+        all.filter(move |entry| in_slice(entry))
+    };
+    let paths = options.totals.is_some().then(|| {
+        let sources = Arc::clone(&sources);
+        let paths = asked(&entries).map(move |entry| sources.path_of(&entry));
+        Box::new(paths) as Box<dyn Iterator<Item = Option<PathBuf>> + Send>
+    });
+    Ok(Prepared {
+        sources,
+        tokens: Box::new(asked(&entries).map(Token::Entry)),
+        names,
+        paths,
+        late: Some(Late { entries, searches }),
+    })
+}
+
+fn in_slice(slice: Option<Slice>) -> impl Fn(&Listed) -> bool + Copy + Send + 'static {
+    move |entry| slice.is_none_or(|slice| slice.holds(entry.target()))
+}
+
+impl Prepared {
+    fn run(
+        self,
+        options: &VerifyOptions,
+        engine: &engine::Options,
+        sink: &mut dyn Sink,
+    ) -> Result<Verified, Error> {
+        let running = Arc::new(());
+        if let (Some(paths), Some(totals)) = (self.paths, &options.totals) {
+            totals::count(paths, Arc::downgrade(&running), totals, &engine.cancel)?;
+        }
+        let sources = self.sources;
+        let mut tally = Tally::new(&sources);
+        let mut verified = Verified {
+            bases: sources.bases(),
+            ..Verified::default()
+        };
+        let sums = (&mut tally, &mut verified);
+        let compared = compare::compare(self.tokens, &sources, options, engine, sink, sums)?;
+        if compared.stopped {
+            verified.not_checked = self.names.saturating_sub(tally.seen);
+        } else {
+            tally.tell_totals(&sources, sink).map_err(Error::Output)?;
+            let mut strays = compared.strays;
+            if let Some(late) = self.late.filter(|late| !late.searches.is_empty()) {
+                let mut known = listing::places(&sources, &late.entries);
+                strays.extend(exact::strays(late.searches, &mut known, &engine.cancel)?);
+            }
+            exact::settle(compared.missing, strays, engine, sink, &mut tally.asides)?;
+        }
+        tally
+            .tell(&sources, sink, &mut verified)
+            .map_err(Error::Output)?;
+        Ok(verified)
+    }
 }

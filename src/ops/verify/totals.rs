@@ -1,30 +1,27 @@
 //! How much there is to verify, for a progress bar.
 
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
 use std::thread;
 
 use crate::engine::{Cancel, Totals};
 use crate::error::Error;
 
-use super::listing::Listing;
-
-/// Starts a thread that looks at every listed file. What is not there counts nothing.
+/// Starts a thread that looks at every listed file, until nothing holds `run` any more. What is not
+/// there counts nothing.
 pub(super) fn count(
-    listing: &Arc<Listing>,
+    paths: impl Iterator<Item = Option<PathBuf>> + Send + 'static,
+    run: Weak<()>,
     totals: &Arc<Totals>,
     cancel: &Cancel,
 ) -> Result<(), Error> {
-    // The listing is dropped when the run is over, which ends the count as well.
-    let (listing, totals, cancel) = (Arc::downgrade(listing), Arc::clone(totals), cancel.clone());
+    let (totals, cancel) = (Arc::clone(totals), cancel.clone());
     let count = move || {
-        for index in 0.. {
-            let Some(listing) = listing.upgrade().filter(|_| !cancel.is_cancelled()) else {
+        for path in paths {
+            if run.strong_count() == 0 || cancel.is_cancelled() {
                 return;
-            };
-            let Some(entry) = listing.entries.get(index) else {
-                break;
-            };
-            let metadata = listing.path_of(entry).and_then(|path| path.metadata().ok());
+            }
+            let metadata = path.and_then(|path| path.metadata().ok());
             if let Some(metadata) = metadata.filter(std::fs::Metadata::is_file) {
                 totals.add(metadata.len());
             }

@@ -45,7 +45,7 @@ pub(super) fn settle_algorithms(
     }
     for ((source, candidates), entries) in groups {
         let found = try_candidates(listing, candidates, &entries, engine)?;
-        let manifest = listing.sources[source as usize].name.clone();
+        let manifest = listing.sources.0[source as usize].name.clone();
         let usual = candidates.first().copied();
         let note = match &found {
             Found::One { algorithm, files } if Some(*algorithm) != usual => {
@@ -148,7 +148,7 @@ fn samples(listing: &Listing, entries: &[usize]) -> Vec<Sample> {
     let mut existing: Vec<(u64, Sample)> = entries
         .iter()
         .filter_map(|&index| {
-            let path = listing.path_of(&listing.entries[index])?;
+            let path = listing.sources.path_of(&listing.entries[index])?;
             let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
             Some((metadata.len(), (index, path)))
         })
