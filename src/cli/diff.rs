@@ -9,7 +9,7 @@ use crate::algorithm::Algorithm;
 use crate::engine::Totals;
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Sink};
-use crate::manifest::{Evidence, Scope};
+use crate::manifest::Evidence;
 use crate::ops::{self, DiffOptions, DiffSide, Diffed, FolderSide, SurveyedManifest};
 use crate::relpath::RelPath;
 use crate::report::{
@@ -145,7 +145,7 @@ fn folder_beside(
     let (Some(header), Some((inputs, mut recorded))) = (header, recorded) else {
         return Ok(folder(path, walk));
     };
-    refuse_other_scope(args, &walk, &header.scope, manifest)?;
+    ops::agree(&header.scope, &walk).map_err(failed)?;
     options.names = walk::Filter::default();
     options.max_depth = None;
     leave_out(args, &mut recorded.leave_out)?;
@@ -159,68 +159,6 @@ fn folder_beside(
 fn shown(manifest: &SurveyedManifest) -> PathBuf {
     let path = manifest.file.path().map(Path::to_owned);
     path.unwrap_or_else(|| "standard input".into())
-}
-
-/// Options need not be repeated, but may not say anything else than the manifest.
-fn refuse_other_scope(
-    args: &DiffArgs,
-    given: &walk::Options,
-    recorded: &Scope,
-    manifest: &SurveyedManifest,
-) -> Result<(), Failure> {
-    let globs = |globs: &[String]| match globs.is_empty() {
-        true => "none".to_owned(),
-        false => globs.join(", "),
-    };
-    let depth = |depth: Option<u64>| match depth {
-        Some(depth) => depth.to_string(),
-        None => "none".to_owned(),
-    };
-    let flag = |set: bool| if set { "yes" } else { "no" }.to_owned();
-    let (include, exclude) = (given.filter.included(), given.filter.excluded());
-    let most = given.max_depth.map(|depth| depth as u64);
-    for (is_given, option, given, recorded) in [
-        (
-            args.scope.follow,
-            "--follow",
-            flag(true),
-            flag(recorded.follow_links),
-        ),
-        (
-            args.scope.one_file_system,
-            "--one-file-system",
-            flag(true),
-            flag(recorded.one_file_system),
-        ),
-        (
-            !include.is_empty(),
-            "--include",
-            globs(include),
-            globs(&recorded.include),
-        ),
-        (
-            !exclude.is_empty(),
-            "--exclude",
-            globs(exclude),
-            globs(&recorded.exclude),
-        ),
-        (
-            most.is_some(),
-            "--max-depth",
-            depth(most),
-            depth(recorded.max_depth),
-        ),
-    ] {
-        if is_given && given != recorded {
-            return Err(Failure::OtherScope {
-                path: shown(manifest),
-                option,
-                given,
-                recorded,
-            });
-        }
-    }
-    Ok(())
 }
 
 fn report(args: &DiffArgs, console: &Console, progress: &Progress) -> Box<dyn Report> {

@@ -90,18 +90,8 @@ pub(super) enum Failure {
     NoCommonFormat,
     #[error("the parts lie in different folders, and the names in a native manifest have one base")]
     NoCommonBase,
-    #[error("{}: what it records cannot be walked: {reason}", Quoted::path(.path))]
+    #[error("{}: {reason}", Quoted::path(.path))]
     Scope { path: PathBuf, reason: ScopeError },
-    #[error(
-        "{option} says {given}, and {} records {recorded}; leave it out to walk what was walked then",
-        Quoted::path(.path)
-    )]
-    OtherScope {
-        path: PathBuf,
-        option: &'static str,
-        given: String,
-        recorded: String,
-    },
     #[error("standard input can be read only once")]
     StdinTwice,
     #[error("of manifests, -a names the one algorithm of digests whose lines do not say")]

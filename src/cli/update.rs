@@ -17,7 +17,7 @@ use crate::report::{Command, Counts, MalformedLines, Progress, Report, Summary};
 use crate::timestamp::Timestamp;
 use crate::walk::{self, Input, Root};
 
-use super::args::{ScopeArgs, UpdateArgs};
+use super::args::UpdateArgs;
 use super::console::Console;
 use super::exit::ExitCode;
 use super::header;
@@ -190,7 +190,7 @@ impl Walked {
             reason,
         };
         if let Some((inputs, options)) = ops::recorded_walk(&recorded, &base).map_err(failed)? {
-            same_scope(&args.scope, &asked, &recorded.scope)?;
+            ops::agree(&recorded.scope, &asked).map_err(failed)?;
             return Ok(Self {
                 base,
                 recorded: true,
@@ -243,61 +243,6 @@ fn base(args: &UpdateArgs, recorded: &Header) -> PathBuf {
         (Some(base), _) => base.clone(),
         (None, Some(said)) if said != Path::new(".") => own.join(said),
         _ => own.to_owned(),
-    }
-}
-
-/// Refuses options that differ from what the manifest records. What is not given is as recorded.
-fn same_scope(args: &ScopeArgs, asked: &walk::Options, recorded: &Scope) -> Result<(), Failure> {
-    let globs = |globs: &[String]| match globs {
-        [] => "none".to_owned(),
-        globs => globs.join(", "),
-    };
-    let depth = |depth: Option<u64>| depth.map_or("no limit".to_owned(), |depth| depth.to_string());
-    let yes_or_no = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
-    let excluded = !(args.exclude.is_empty() && args.exclude_from.is_empty());
-    let max_depth = asked.max_depth.map(|depth| depth as u64);
-    let rows = [
-        (
-            args.follow,
-            "--follow",
-            yes_or_no(asked.follow_links),
-            yes_or_no(recorded.follow_links),
-        ),
-        (
-            args.one_file_system,
-            "--one-file-system",
-            yes_or_no(asked.one_file_system),
-            yes_or_no(recorded.one_file_system),
-        ),
-        (
-            !args.include.is_empty(),
-            "--include",
-            globs(asked.filter.included()),
-            globs(&recorded.include),
-        ),
-        (
-            excluded,
-            "--exclude",
-            globs(asked.filter.excluded()),
-            globs(&recorded.exclude),
-        ),
-        (
-            max_depth.is_some(),
-            "--max-depth",
-            depth(max_depth),
-            depth(recorded.max_depth),
-        ),
-    ];
-    let differing = rows
-        .into_iter()
-        .find(|(is_given, _, given, recorded)| *is_given && given != recorded);
-    match differing {
-        None => Ok(()),
-        Some((_, option, given, recorded)) => Err(Failure::OtherScope {
-            option,
-            given,
-            recorded,
-        }),
     }
 }
 

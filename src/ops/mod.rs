@@ -18,7 +18,7 @@ pub use convert::{ConvertError, Converted, Inventory, Loss, Target};
 pub use diff::{DiffOptions, DiffSide, Diffed, FolderSide, diff};
 pub use hash::hash;
 pub use manifests::{
-    Item, Items, ManifestFile, ScopeError, Survey, SurveyedManifest, recorded_walk,
+    Item, Items, ManifestFile, ScopeError, Survey, SurveyedManifest, agree, recorded_walk,
 };
 pub use merge::{MergeError, Parts};
 pub use mhl::{Document, MhlSession, NewGenerations, Renamed};

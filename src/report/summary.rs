@@ -93,11 +93,6 @@ impl Summary {
         Ok(())
     }
 
-    /// Bytes of all files that were read to their end.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes_read.unwrap_or(self.counts.bytes())
-    }
-
     fn figures(&self) -> String {
         let (verb, files) = match self.command {
             Command::Hash => ("hashed", self.counts.hashed()),
@@ -137,7 +132,8 @@ impl Summary {
 
     /// Bytes of all files that were read to their end.
     pub(super) fn bytes(&self) -> u64 {
-        self.read.map_or(self.counts.bytes(), |(_, bytes)| bytes)
+        let read = self.read.map(|(_, bytes)| bytes);
+        self.bytes_read.or(read).unwrap_or(self.counts.bytes())
     }
 
     fn outcomes(&self) -> Vec<String> {

@@ -242,7 +242,10 @@ fn what_was_left_out_is_not_new_and_other_globs_are_refused() {
     let told = "t/m.jsonl: --exclude: the manifest records '*.tmp', not '*.bak'";
     output.stderr_has(told).code(2).check();
     for (option, said) in [
-        (&["-L"][..], "-L: the manifest records links that are skipped"),
+        (
+            &["-L"][..],
+            "-L: the manifest records links that are skipped",
+        ),
         (&["-x"], "-x: the manifest records all file systems"),
         (&["--max-depth", "1"], "records no limit, not 1"),
         (

@@ -11,4 +11,4 @@ mod scope;
 
 pub use file::{Items, ManifestFile, Survey, SurveyedManifest};
 pub use item::Item;
-pub use scope::{ScopeError, recorded_walk};
+pub use scope::{ScopeError, agree, recorded_walk};

@@ -4,7 +4,8 @@ use std::io;
 use std::path::Path;
 
 use crate::error::{FileError, Operation};
-use crate::manifest::Header;
+use crate::manifest::{Header, Scope};
+use crate::quote::Quoted;
 use crate::relpath::RelPath;
 use crate::walk::{self, Filter, FilterError, Input, Root};
 
@@ -38,7 +39,7 @@ pub enum ScopeError {
     )]
     NotWalked,
     /// A file that was passed over when the manifest was made cannot be looked at.
-    #[error("{}: {}", crate::quote::Quoted::path(.0.path()), .0)]
+    #[error("{}: {}", Quoted::path(.0.path()), .0)]
     File(#[from] FileError),
 }
 
@@ -102,6 +103,53 @@ fn root(path: &RelPath, base: &Path) -> Result<Root, ScopeError> {
             name,
         },
     })
+}
+
+/// Refuses options that say otherwise than what is recorded. Those that are not given are as recorded.
+///
+/// # Errors
+///
+/// [`ScopeError::Differs`].
+pub fn agree(recorded: &Scope, given: &walk::Options) -> Result<(), ScopeError> {
+    let differs = |option, recorded: String, given: String| ScopeError::Differs {
+        option,
+        recorded,
+        given,
+    };
+    for (option, recorded, given) in [
+        ("--include", &recorded.include, given.filter.included()),
+        ("--exclude", &recorded.exclude, given.filter.excluded()),
+    ] {
+        if !given.is_empty() && given != recorded.as_slice() {
+            return Err(differs(option, globs(recorded), globs(given)));
+        }
+    }
+    let depth = given.max_depth.map(|depth| depth as u64);
+    if let Some(depth) = depth.filter(|depth| recorded.max_depth != Some(*depth)) {
+        let recorded = recorded.max_depth;
+        let recorded = recorded.map_or_else(|| "no limit".to_owned(), |depth| depth.to_string());
+        return Err(differs("--max-depth", recorded, depth.to_string()));
+    }
+    if given.follow_links && !recorded.follow_links {
+        let (recorded, given) = ("links that are skipped", "links that are followed");
+        return Err(differs("-L", recorded.to_owned(), given.to_owned()));
+    }
+    if given.one_file_system && !recorded.one_file_system {
+        let (recorded, given) = ("all file systems", "one file system");
+        return Err(differs("-x", recorded.to_owned(), given.to_owned()));
+    }
+    Ok(())
+}
+
+fn globs(globs: &[String]) -> String {
+    let quoted = globs
+        .iter()
+        .map(|glob| format!("'{}'", Quoted::new(glob)))
+        .collect::<Vec<_>>();
+    match &quoted[..] {
+        [] => "none".to_owned(),
+        _ => quoted.join(", "),
+    }
 }
 
 #[cfg(test)]

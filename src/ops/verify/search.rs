@@ -5,13 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, FileError, Operation};
-use crate::manifest::{Header, Scope};
-use crate::quote::Quoted;
+use crate::manifest::Header;
 use crate::relpath::RelPath;
 use crate::slice::Slice;
 use crate::walk::{self, Found, FoundKind, Input, LeaveOut, Root};
 
-use super::super::manifests::{ScopeError, recorded_walk};
+use super::super::manifests::{ScopeError, agree, recorded_walk};
 use super::base::{BaseReason, PlacedBase};
 use super::sources::{ListSource, Sources};
 use super::tally::is_below;
@@ -195,47 +194,4 @@ fn says_something(given: &walk::Options) -> bool {
         || given.follow_links
         || given.one_file_system
         || given.max_depth.is_some()
-}
-
-/// Refuses options that say otherwise than the list.
-fn agree(recorded: &Scope, given: &walk::Options) -> Result<(), ScopeError> {
-    let differs = |option, recorded: String, given: String| ScopeError::Differs {
-        option,
-        recorded,
-        given,
-    };
-    for (option, recorded, given) in [
-        ("--include", &recorded.include, given.filter.included()),
-        ("--exclude", &recorded.exclude, given.filter.excluded()),
-    ] {
-        if !given.is_empty() && given != recorded.as_slice() {
-            return Err(differs(option, globs(recorded), globs(given)));
-        }
-    }
-    let depth = given.max_depth.map(|depth| depth as u64);
-    if let Some(depth) = depth.filter(|depth| recorded.max_depth != Some(*depth)) {
-        let recorded = recorded.max_depth;
-        let recorded = recorded.map_or_else(|| "no limit".to_owned(), |depth| depth.to_string());
-        return Err(differs("--max-depth", recorded, depth.to_string()));
-    }
-    if given.follow_links && !recorded.follow_links {
-        let (recorded, given) = ("links that are skipped", "links that are followed");
-        return Err(differs("-L", recorded.to_owned(), given.to_owned()));
-    }
-    if given.one_file_system && !recorded.one_file_system {
-        let (recorded, given) = ("all file systems", "one file system");
-        return Err(differs("-x", recorded.to_owned(), given.to_owned()));
-    }
-    Ok(())
-}
-
-fn globs(globs: &[String]) -> String {
-    let quoted = globs
-        .iter()
-        .map(|glob| format!("'{}'", Quoted::new(glob)))
-        .collect::<Vec<_>>();
-    match &quoted[..] {
-        [] => "none".to_owned(),
-        _ => quoted.join(", "),
-    }
 }

@@ -50,9 +50,8 @@ pub(super) fn open(
     let hints = hints(path.as_deref(), options);
     let manifest = match input {
         ListInput::File(file) => {
-            let read = |error| {
-                FileError::new(Operation::Read, path.clone().unwrap_or_default(), error)
-            };
+            let read =
+                |error| FileError::new(Operation::Read, path.clone().unwrap_or_default(), error);
             ManifestFile::of_file(name.clone(), file.try_clone().map_err(read)?, hints)
         }
         ListInput::Bytes(bytes) => ManifestFile::of_bytes(name.clone(), Arc::clone(bytes), hints),
