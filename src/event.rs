@@ -10,6 +10,7 @@ use crate::error::FileError;
 use crate::manifest::{self, Malformed, Remark};
 use crate::relpath::RelPath;
 use crate::signature::SignatureKind;
+use crate::timestamp::Timestamp;
 use crate::walk::Special;
 
 /// Receives events in order, always from one thread.
@@ -140,6 +141,17 @@ pub enum Note {
         manifest: RelPath,
         /// What it is signed with.
         kind: SignatureKind,
+    },
+    /// Files that no run with the present state has found to be as listed.
+    #[error("{0} listed file(s) were never found well since this state was begun")]
+    NeverProved(u64),
+    /// The file that has waited longest to be verified again.
+    #[error("the file that has waited longest was last found well {days} day(s) ago, at {}", .since.to_seconds())]
+    LongestWait {
+        /// When it was last found to be as listed.
+        since: Timestamp,
+        /// How many whole days ago.
+        days: u64,
     },
     /// A list of which nothing was verified, beside others.
     #[error("{manifest}: nothing was verified")]

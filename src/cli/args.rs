@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -311,6 +312,9 @@ pub(super) struct VerifyArgs {
     #[arg(long)]
     pub(super) ignore_missing: bool,
 
+    #[command(flatten)]
+    pub(super) portion: PortionArgs,
+
     /// Stop at the first finding
     #[arg(long)]
     pub(super) fail_fast: bool,
@@ -548,6 +552,23 @@ pub(super) struct BenchArgs {
     pub(super) json: bool,
 }
 
+/// How much of a manifest one run verifies.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A portion of a manifest")]
+pub(super) struct PortionArgs {
+    /// Begin no further file when those before it have so many bytes; K, M, G and T multiply by 1024
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(super) max_bytes: Option<NonZeroU64>,
+
+    /// Begin no further file after such a time: 90s, 30m, 2h, 1d
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(super) max_time: Option<Duration>,
+
+    /// Keep in FILE when each file was last found well, and begin with those that have waited longest
+    #[arg(long, value_name = "FILE")]
+    pub(super) scrub_state: Option<PathBuf>,
+}
+
 fn parse_format(text: &str) -> Result<Format, String> {
     text.parse().map_err(|error| format!("{error}"))
 }
@@ -565,19 +586,41 @@ fn parse_threads(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 fn parse_size(text: &str) -> Result<NonZeroU64, String> {
+    let bytes = parse_bytes(text)?;
+    match bytes.get() <= 4 << 30 {
+        true => Ok(bytes),
+        false => Err("from 1 byte to 4G".to_owned()),
+    }
+}
+
+fn parse_bytes(text: &str) -> Result<NonZeroU64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match &text[digits.len()..] {
         "" => 0,
         "K" | "k" => 10,
         "M" | "m" => 20,
         "G" | "g" => 30,
-        _ => return Err("a size is a number, with K, M or G behind it if need be".to_owned()),
+        "T" | "t" => 40,
+        _ => return Err("a size is a number, with K, M, G or T behind it if need be".to_owned()),
     };
     let number: u64 = digits.parse().map_err(|error| format!("{error}"))?;
     let bytes = number.checked_mul(1 << shift).and_then(NonZeroU64::new);
-    bytes
-        .filter(|bytes| bytes.get() <= 4 << 30)
-        .ok_or_else(|| "from 1 byte to 4G".to_owned())
+    bytes.ok_or_else(|| "at least 1 byte, and less than 16 million T".to_owned())
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let seconds = match &text[digits.len()..] {
+        "" | "s" => 1,
+        "m" => 60,
+        "h" => 60 * 60,
+        "d" => 24 * 60 * 60,
+        _ => return Err("a time is a number, with s, m, h or d behind it".to_owned()),
+    };
+    let number: u64 = digits.parse().map_err(|error| format!("{error}"))?;
+    let time = number.checked_mul(seconds).filter(|seconds| *seconds > 0);
+    time.map(Duration::from_secs)
+        .ok_or_else(|| "at least one second".to_owned())
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {
@@ -605,6 +648,35 @@ mod tests {
         assert_eq!(parse_size("64K").unwrap().get(), 65_536);
         for wrong in ["", "K", "0", "5G", "1T", "-1"] {
             assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_bytes("1T").unwrap().get(), 1 << 40);
+        for wrong in ["0", "16777216T", "1X", "1.5G"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_have_units() {
+        for (text, seconds) in [
+            ("90", 90),
+            ("90s", 90),
+            ("30m", 1_800),
+            ("2h", 7_200),
+            ("1d", 86_400),
+        ] {
+            assert_eq!(parse_duration(text).unwrap().as_secs(), seconds, "{text}");
+        }
+        for wrong in [
+            "",
+            "h",
+            "0",
+            "0h",
+            "-1h",
+            "1w",
+            "1.5h",
+            "99999999999999999999d",
+        ] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
         }
     }
 }

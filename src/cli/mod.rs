@@ -17,6 +17,7 @@ mod mhl;
 mod names;
 mod output;
 mod plan;
+mod scrub;
 mod signals;
 mod signature;
 mod slice;

@@ -13,7 +13,9 @@ use crate::engine::{self, IoMode};
 use crate::error::{Error, FileError, Operation};
 use crate::lanes::{BackendError, Lanes};
 use crate::manifest::{Format, Hints, WriterError};
-use crate::ops::{BagError, ConvertError, ManifestFile, MergeError, RenewalError, ScopeError};
+use crate::ops::{
+    BagError, ConvertError, ManifestFile, MergeError, RenewalError, ScopeError, ScrubStateError,
+};
 use crate::quote::Quoted;
 use crate::relpath::RelPath;
 use crate::report::Verbosity;
@@ -115,6 +117,13 @@ pub(super) enum Failure {
     Bag(BagError),
     #[error("a bag is made once: --bag takes one -o")]
     SeveralBags,
+    #[error("{}: {reason}", Quoted::path(.path))]
+    ScrubState {
+        path: PathBuf,
+        reason: ScrubStateError,
+    },
+    #[error("--scrub-state is of one manifest, and several are named")]
+    SeveralScrubbed,
     #[error(transparent)]
     Signature(#[from] NotProved),
     #[error(transparent)]

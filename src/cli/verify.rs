@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,17 +24,28 @@ use super::args::{ReportArgs, VerifyArgs};
 use super::console::Console;
 use super::exit::ExitCode;
 use super::plan::{self, Failure};
+use super::scrub;
 use super::signature::{Proved, Signatures};
+
+/// Files that each thread may have begun, or be about to begin, where a run is to end in time.
+const BEGUN_PER_THREAD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(3);
 
 /// Verifies the manifests that the arguments name.
 pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     plan::base(args.base.as_ref())?;
     let (lists, notes) = open_lists(args)?;
-    let engine = plan::engine(&args.machine, base_place(args))?;
+    if args.portion.scrub_state.is_some() && args.manifests.len() > 1 {
+        return Err(Failure::SeveralScrubbed);
+    }
+    let mut engine = plan::engine(&args.machine, base_place(args))?;
+    if args.portion.max_time.is_some() {
+        // What has been begun is finished, so not much may have been.
+        engine.window = engine.threads.saturating_mul(BEGUN_PER_THREAD);
+    }
     let target = console.progress(&args.report);
     let totals = Arc::new(Totals::default());
-    let mut options = verify_options(args)?;
+    let mut options = verify_options(args, start)?;
     if target != Target::Hidden {
         options.totals = Some(Arc::clone(&totals));
     }
@@ -47,6 +59,9 @@ pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Fail
         hide_lines: args.lenient && !args.warn,
     };
     let verified = ops::verify(lists, &options, &engine, &mut sink)?;
+    if let Some(scrubbed) = &verified.scrubbed {
+        sink.notes.extend(scrub::keep(&args.portion, scrubbed)?);
+    }
     let shown = progress.finish();
     let code = sink.finish(args, start, verified)?;
     shown.map_err(Error::Output)?;
@@ -122,13 +137,14 @@ fn algorithm(args: &VerifyArgs) -> Result<Option<Algorithm>, Failure> {
     Ok(named.map(|name| name.parse()).transpose()?)
 }
 
-fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
+fn verify_options(args: &VerifyArgs, start: Instant) -> Result<VerifyOptions, Failure> {
     let mut leave_out = LeaveOut::new();
     for manifest in args.manifests.iter().filter(|path| path.as_os_str() != "-") {
         let stat = |error| FileError::new(Operation::Stat, manifest, error);
         leave_out.add_path(manifest).map_err(stat)?;
     }
     leave_out_signatures(args, &mut leave_out)?;
+    scrub::leave_out(&args.portion, &mut leave_out)?;
     if args.manifests.iter().any(|path| path.as_os_str() == "-") {
         plan::leave_out_stream(&io::stdin(), "standard input", &mut leave_out)?;
     }
@@ -150,6 +166,7 @@ fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
         slice: args.slice,
         fail_fast: args.fail_fast,
         leave_out,
+        portion: scrub::portion(&args.portion, start)?,
         totals: None,
     })
 }
@@ -270,6 +287,7 @@ impl ReportSink {
         summary.algorithms = verified.algorithms.into_iter().collect();
         summary.ignored = verified.ignored;
         summary.not_checked = verified.not_checked;
+        summary.portion_done = verified.portion_done;
         summary.notes = self.notes;
         summary.exit_code = code.number();
         self.report.finish(&summary).map_err(Error::Output)?;

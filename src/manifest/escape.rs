@@ -13,7 +13,7 @@ pub(super) fn needs_gnu_escape(name: &[u8]) -> bool {
 }
 
 /// Appends a name with its backslashes, line feeds and carriage returns escaped.
-pub(super) fn gnu_escape_into(name: &[u8], out: &mut Vec<u8>) {
+pub fn gnu_escape_into(name: &[u8], out: &mut Vec<u8>) {
     for &byte in name {
         match byte {
             b'\\' => out.extend_from_slice(b"\\\\"),
@@ -25,7 +25,7 @@ pub(super) fn gnu_escape_into(name: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Undoes [`gnu_escape_into`]; `None` if a backslash is followed by anything but `\`, `n` or `r`.
-pub(super) fn gnu_unescape(name: &[u8]) -> Option<Cow<'_, [u8]>> {
+pub fn gnu_unescape(name: &[u8]) -> Option<Cow<'_, [u8]>> {
     if !name.contains(&b'\\') {
         return Some(Cow::Borrowed(name));
     }

@@ -61,6 +61,7 @@ mod writer;
 mod xml;
 
 pub use entry::{Claim, ClaimedDigest, Content, Entry, GapKind, Header, Kind, Record, Scope};
+pub use escape::{gnu_escape_into, gnu_unescape};
 pub use evidence::{AlgorithmSource, NamedAlgorithm, candidates};
 pub use format::{Carries, Format, FormatInfo, OutputHint, UnknownFormat, output_hint};
 pub use lines::{Encoding, MAX_LINE_LEN_BYTES, Terminator};

@@ -27,6 +27,6 @@ pub use update::{
     Ledger, Renewal, RenewalError, UpdateOptions, Updated, WalkOrder, recorded_at, update, without,
 };
 pub use verify::{
-    Base, BaseChoice, ExactScope, List, ListInput, Package, Part, RecordedTotal, Relocation,
-    Verified, VerifyOptions, verify,
+    Base, BaseChoice, ExactScope, List, ListInput, Package, Part, Portion, RecordedTotal,
+    Relocation, ScrubState, ScrubStateError, Scrubbed, Verified, VerifyOptions, verify,
 };

@@ -37,6 +37,8 @@ pub struct Summary {
     pub read: Option<(u64, u64)>,
     /// Listed names that were not looked at because the run stopped early.
     pub not_checked: u64,
+    /// Whether it stopped because the portion that was asked for was done.
+    pub portion_done: bool,
     /// What the run had to say that concerns no single name.
     pub notes: Vec<Note>,
     /// The code that the process will exit with.
@@ -58,6 +60,7 @@ impl Summary {
             ignored: 0,
             read: None,
             not_checked: 0,
+            portion_done: false,
             notes: Vec::new(),
             exit_code: 0,
         }
@@ -174,9 +177,11 @@ impl Summary {
                 1 => "1 entry was".to_owned(),
                 many => format!("{} entries were", grouped(many)),
             };
-            lines.push(format!(
-                "stopped at the first finding: {entries} not checked"
-            ));
+            let why = match self.portion_done {
+                true => "the portion is done",
+                false => "stopped at the first finding",
+            };
+            lines.push(format!("{why}: {entries} not checked"));
         }
         lines.extend(self.notes.iter().map(ToString::to_string));
         lines

@@ -29,6 +29,7 @@ mod base;
 mod direct;
 mod exact;
 mod reading;
+mod scrub;
 mod signatures;
 mod touched;
 

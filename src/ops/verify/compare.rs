@@ -8,6 +8,7 @@ use crate::engine::{self, Job, Known, Links, Outcome, Source, Task};
 use crate::error::Error;
 use crate::event::{Event, Severity, Sink, Verdict};
 use crate::manifest::Kind;
+use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
 
 use super::exact::Stray;
@@ -34,6 +35,8 @@ pub(super) struct Compared {
     pub(super) missing: Vec<Listed>,
     /// What was met that no list names.
     pub(super) strays: Vec<Stray>,
+    /// The names of the files that are well, if somebody asks.
+    pub(super) proved: Vec<RelPath>,
     /// The first finding ended it.
     pub(super) stopped: bool,
 }
@@ -72,6 +75,9 @@ pub(super) fn compare(
             tally.shift.see(entry.modified(), now);
         }
         tally.sum(sources, &entry, &verdict);
+        if options.portion.state.is_some() && matches!(verdict, Verdict::Ok { .. }) {
+            compared.proved.push(entry.name.clone());
+        }
         if matches!(verdict, Verdict::Missing) && options.ignore_missing {
             tally.ignore(&entry);
             return Ok(());

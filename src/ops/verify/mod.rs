@@ -6,6 +6,7 @@ mod exact;
 mod judge;
 mod listed;
 mod listing;
+mod scrub;
 mod search;
 mod shift;
 mod sources;
@@ -30,12 +31,14 @@ use crate::event::Sink;
 use crate::manifest::{Format, Record};
 use crate::relpath::RelPath;
 use crate::slice::Slice;
+use crate::timestamp::Timestamp;
 use crate::walk::{self, Filter, LeaveOut};
 
 pub use base::{Base, BaseChoice};
 use compare::Token;
 use listed::Listed;
 use listing::Listing;
+pub use scrub::{Portion, ScrubState, ScrubStateError, Scrubbed};
 use search::Search;
 use sources::Sources;
 use stream::Opened;
@@ -158,6 +161,8 @@ pub struct VerifyOptions {
     pub fail_fast: bool,
     /// Files that never count as new: the lists themselves.
     pub leave_out: LeaveOut,
+    /// How much is verified, and in which order.
+    pub portion: Portion,
     /// Told the number and sizes of the listed files, by a thread that looks at each of them.
     pub totals: Option<Arc<engine::Totals>>,
 }
@@ -171,8 +176,12 @@ pub struct Verified {
     pub algorithms: BTreeSet<Algorithm>,
     /// Entries that were passed over because they are not there.
     pub ignored: u64,
-    /// Entries that were not looked at because of `fail_fast`.
+    /// Entries that were not looked at because of `fail_fast`, or because the portion was done.
     pub not_checked: u64,
+    /// Whether it was the portion that was done.
+    pub portion_done: bool,
+    /// What is known for the next portion, if the options say what was known before.
+    pub scrubbed: Option<Scrubbed>,
     /// Lists of which nothing was verified: they list nothing, or all of it was passed over. A run
     /// with such a list has not done its job, whatever the others prove.
     pub idle_lists: u64,
@@ -209,7 +218,11 @@ pub fn verify(
     engine: &engine::Options,
     sink: &mut dyn Sink,
 ) -> Result<Verified, Error> {
-    let prepared = match stream::open(lists, options, sink)? {
+    let opened = match options.portion.is_limited() {
+        true => Opened::Lists(lists),
+        false => stream::open(lists, options, sink)?,
+    };
+    let prepared = match opened {
         Opened::Streamed(prepared) => *prepared,
         Opened::Lists(lists) => prepare(lists, options, engine, sink)?,
     };
@@ -254,8 +267,11 @@ fn prepare(
     let (sources, entries) = (Arc::new(listing.sources), Arc::new(listing.entries));
     let names = entries.iter().filter(|entry| in_slice(entry)).count() as u64;
     let asked = |entries: &Arc<Vec<Listed>>| {
+        let order = options.portion.arrange(entries);
         let entries = Arc::clone(entries);
-        let all = (0..entries.len()).filter_map(move |index| entries.get(index).cloned());
+        let all = order
+            .into_iter()
+            .filter_map(move |index| entries.get(index).cloned());
         all.filter(move |entry| in_slice(entry))
     };
     let paths = options.totals.is_some().then(|| {
@@ -263,9 +279,11 @@ fn prepare(
         let paths = asked(&entries).map(move |entry| sources.path_of(&entry));
         Box::new(paths) as Box<dyn Iterator<Item = Option<PathBuf>> + Send>
     });
+    let tokens = asked(&entries).map(Token::Entry);
+    let tokens = options.portion.limit(tokens, Arc::clone(&sources));
     Ok(Prepared {
         sources,
-        tokens: Box::new(asked(&entries).map(Token::Entry)),
+        tokens: Box::new(tokens),
         names,
         paths,
         late: Some(Late { entries, searches }),
@@ -295,10 +313,20 @@ impl Prepared {
         };
         let sums = (&mut tally, &mut verified);
         let compared = compare::compare(self.tokens, &sources, options, engine, sink, sums)?;
-        if compared.stopped {
+        let limited = options.portion.is_limited();
+        if compared.stopped || limited {
             verified.not_checked = self.names.saturating_sub(tally.seen);
-        } else {
-            tally.tell_totals(&sources, sink).map_err(Error::Output)?;
+        }
+        verified.portion_done = !compared.stopped && verified.not_checked > 0;
+        if let (Some(before), Some(late)) = (&options.portion.state, &self.late) {
+            let proved = compared.proved;
+            let scrubbed = Scrubbed::new(before, proved, &late.entries, Timestamp::now());
+            verified.scrubbed = Some(scrubbed);
+        }
+        if !compared.stopped {
+            if !verified.portion_done {
+                tally.tell_totals(&sources, sink).map_err(Error::Output)?;
+            }
             let mut strays = compared.strays;
             if let Some(late) = self.late.filter(|late| !late.searches.is_empty()) {
                 let mut known = listing::places(&sources, &late.entries);
