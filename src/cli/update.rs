@@ -90,16 +90,16 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
     };
     progress.suspend(publish)?;
     sink.notes
-        .extend(signature::beside(&target.path).map(outdated));
+        .extend(signature::beside(&target.path).map(|signature| outdated(&signature)));
     let shown = progress.finish();
     let code = sink.finish(start, &updated, &base, renewal.algorithms)?;
     shown.map_err(Error::Output)?;
     Ok(code)
 }
 
-fn outdated(signature: PathBuf) -> Note {
+fn outdated(signature: &Path) -> Note {
     Note::SignatureOutdated {
-        signature: RelPath::from_path(&signature),
+        signature: RelPath::from_path(signature),
     }
 }
 
