@@ -189,6 +189,12 @@ pub enum Note {
     /// Entries of files that are gone, which an update kept.
     #[error("{0} entry(s) of files that are gone were kept; --prune drops them")]
     GoneKept(u64),
+    /// A signature beside a manifest that was written anew.
+    #[error("{signature}: the signature is of the manifest as it was before; sign it again")]
+    SignatureOutdated {
+        /// The signature.
+        signature: RelPath,
+    },
     /// A history that was left as it is.
     #[error(
         "no generation was added to the history: there is no file, or not every one could be read"

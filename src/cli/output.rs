@@ -30,6 +30,10 @@ enum Place {
     Beside {
         file: NamedTempFile,
         replace: bool,
+        /// When it was opened, by the clock of its file system.
+        opened: Option<SystemTime>,
+        /// The modification time that it must have in the end.
+        date: Option<SystemTime>,
     },
 }
 
@@ -72,10 +76,7 @@ impl Output {
                 let permissions = beside.as_file().set_permissions(existing.permissions());
                 permissions.map_err(failed(Operation::Create))?;
                 return Ok(Self {
-                    place: Place::Beside {
-                        file: beside,
-                        replace: true,
-                    },
+                    place: beside_the_target(beside, true),
                     path: target,
                     buffer: Vec::new(),
                 });
@@ -88,10 +89,8 @@ impl Output {
                 if path.is_symlink() {
                     return Err(OutputError::Dangling);
                 }
-                Place::Beside {
-                    file: create_beside(path).map_err(failed(Operation::Create))?,
-                    replace: force,
-                }
+                let file = create_beside(path).map_err(failed(Operation::Create))?;
+                beside_the_target(file, force)
             }
             Err(error) => return Err(FileError::new(Operation::Stat, path, error).into()),
         };
@@ -153,15 +152,10 @@ impl Output {
             .map_err(|error| FileError::new(Operation::Open, &self.path, error))
     }
 
-    /// Gives what has been written so far a modification time.
-    pub(super) fn date(&mut self, time: SystemTime) -> Result<(), FileError> {
-        self.write()?;
-        match &self.place {
-            Place::Beside { file, .. } => file
-                .as_file()
-                .set_modified(time)
-                .map_err(|error| FileError::new(Operation::Write, &self.path, error)),
-            Place::Stdout | Place::Stream(_) => Ok(()),
+    /// Lets the file have another modification time than that at which it was opened.
+    pub(super) fn date(&mut self, time: SystemTime) {
+        if let Place::Beside { date, .. } = &mut self.place {
+            *date = Some(time);
         }
     }
 
@@ -171,9 +165,19 @@ impl Output {
     }
 
     /// Forces everything to the medium and gives the file its name.
+    ///
+    /// The file's modification time becomes the moment at which it was opened, by the clock of its file
+    /// system: what was written to the listed files since then may not be in the list, and this is the
+    /// only time that most formats have.
     pub(super) fn publish(mut self) -> Result<(), OutputError> {
         self.write()?;
-        let Place::Beside { file, replace } = self.place else {
+        let Place::Beside {
+            file,
+            replace,
+            opened,
+            date,
+        } = self.place
+        else {
             return Ok(());
         };
         let path = self.path;
@@ -181,6 +185,14 @@ impl Output {
             let path = path.clone();
             move |error| FileError::new(operation, path, error)
         };
+        let date_is_optional = date.is_none();
+        if let Some(date) = date.or(opened) {
+            let dated = file.as_file().set_modified(date);
+            // Some file systems keep the time that they have set.
+            dated
+                .or_else(|error| date_is_optional.then_some(()).ok_or(error))
+                .map_err(failed(Operation::Write))?;
+        }
         file.as_file().sync_all().map_err(failed(Operation::Sync))?;
         match give_name(file, &path, replace) {
             Err(error) if !replace && error.kind() == io::ErrorKind::AlreadyExists => {
@@ -189,6 +201,17 @@ impl Output {
             named => named.map_err(failed(Operation::Rename))?,
         }
         Ok(sync_folder(&path).map_err(failed(Operation::Sync))?)
+    }
+}
+
+fn beside_the_target(file: NamedTempFile, replace: bool) -> Place {
+    let opened = file.as_file().metadata();
+    Place::Beside {
+        // A file system that does not tell keeps no time either.
+        opened: opened.and_then(|metadata| metadata.modified()).ok(),
+        date: None,
+        file,
+        replace,
     }
 }
 
@@ -302,6 +325,24 @@ mod tests {
             assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
             fs::remove_file(&path).unwrap();
         }
+    }
+
+    #[test]
+    fn the_file_is_as_old_as_the_beginning_of_the_run() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("SUMS");
+        let mut output = Output::create(&path, false).unwrap();
+        let opened = output.file().unwrap().metadata().unwrap().modified();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        output.append(|buffer| buffer.write_all(b"late")).unwrap();
+        output.publish().unwrap();
+        let modified = fs::metadata(&path).unwrap().modified();
+        assert_eq!(modified.unwrap(), opened.unwrap());
+        let mut output = Output::create(&path, true).unwrap();
+        let date = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+        output.date(date);
+        output.publish().unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), date);
     }
 
     #[test]

@@ -110,7 +110,8 @@ impl Signatures {
     }
 }
 
-fn beside(path: &Path) -> Option<PathBuf> {
+/// The signature that lies beside a manifest, if there is one.
+pub(super) fn beside(path: &Path) -> Option<PathBuf> {
     let with_ending = |ending: &&str| {
         let mut name = path.as_os_str().to_owned();
         name.push(".");

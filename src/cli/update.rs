@@ -24,6 +24,7 @@ use super::header;
 use super::names;
 use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
+use super::signature;
 use super::verify;
 
 /// Brings the manifest that the arguments name up to date.
@@ -82,16 +83,24 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
         // What was kept unproved stays to be read until it is proved.
         let unproved = recorded_at.filter(|_| updated.unconfirmed);
         if let Some(moment) = unproved.and_then(Timestamp::to_system) {
-            output.date(moment)?;
+            output.date(moment);
         }
         let published = output.publish();
         published.map_err(|reason| Failure::output(&target.path, reason))
     };
     progress.suspend(publish)?;
+    sink.notes
+        .extend(signature::beside(&target.path).map(|signature| outdated(&signature)));
     let shown = progress.finish();
     let code = sink.finish(start, &updated, &base, renewal.algorithms)?;
     shown.map_err(Error::Output)?;
     Ok(code)
+}
+
+fn outdated(signature: &Path) -> Note {
+    Note::SignatureOutdated {
+        signature: RelPath::from_path(signature),
+    }
 }
 
 fn refused(args: &UpdateArgs, reason: ops::RenewalError) -> Failure {

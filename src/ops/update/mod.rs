@@ -84,7 +84,8 @@ pub struct Updated {
 /// A file is not read if size and modification time are as recorded, as far as the manifest records
 /// them, and neither modification nor status change is later than `options.recorded_at` less two
 /// seconds. Names whose files are gone, and files that are not listed, are told last, since they may
-/// turn out to belong together.
+/// turn out to belong together. If not a single file is found, they are not told: the tree is not
+/// what it was, and the caller does well to refuse.
 ///
 /// # Memory
 ///
@@ -130,6 +131,9 @@ pub fn update(
     });
     run.broken.take().map_or(Ok(()), Err)?;
     ended?;
+    if run.updated.found == 0 {
+        return Ok(run.updated);
+    }
     run.finish().map_err(Error::Output)
 }
 
