@@ -1,6 +1,7 @@
 //! `multisum convert`.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Sink, Verdict};
@@ -12,7 +13,7 @@ use crate::relpath::RelPath;
 use super::args::ConvertArgs;
 use super::exit::ExitCode;
 use super::header;
-use super::names;
+use super::names::{self, Naming};
 use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
 
@@ -75,6 +76,12 @@ fn read(args: &ConvertArgs, source: &RelPath, told: &mut Told) -> Result<Invento
 fn target(args: &ConvertArgs, header: &Header) -> Result<Target, Failure> {
     let hint = args.output.as_deref().map(output_hint).unwrap_or_default();
     let created = header.created.map_or_else(header::created, Ok)?;
+    let mut scope = header.scope.clone();
+    // The source was no part of the tree that was walked, since that run wrote it.
+    let source = Naming::Base(base_folder(args, header)).below_base(&args.manifest);
+    let is_new = |source: &RelPath| !scope.left_out.contains(source);
+    let source = source.filter(|source| !header.paths.is_empty() && is_new(source));
+    scope.left_out.extend(source);
     Ok(Target {
         format: args.format.or(hint.format).unwrap_or(Format::Jsonl),
         algorithm: hint.algorithm,
@@ -83,6 +90,7 @@ fn target(args: &ConvertArgs, header: &Header) -> Result<Target, Failure> {
         header: Header {
             base: Some(base(args, header)),
             created: Some(created),
+            scope,
             ..header.clone()
         },
     })
@@ -90,14 +98,18 @@ fn target(args: &ConvertArgs, header: &Header) -> Result<Target, Failure> {
 
 /// The base of the source, seen from the folder of the target.
 fn base(args: &ConvertArgs, header: &Header) -> RelPath {
+    let base = base_folder(args, header);
+    names::base_seen_from(args.output.as_deref(), &base).unwrap_or(RelPath::from_path(&base))
+}
+
+fn base_folder(args: &ConvertArgs, header: &Header) -> PathBuf {
     let own = folder_of(&args.manifest);
     let recorded = header
         .base
         .as_ref()
         .and_then(RelPath::to_path)
         .unwrap_or_default();
-    let base = own.join(recorded);
-    names::base_seen_from(args.output.as_deref(), &base).unwrap_or(RelPath::from_path(&base))
+    own.join(recorded)
 }
 
 fn tell(

@@ -283,7 +283,7 @@ unverified  a: the manifest records that this file was not hashed
     #[test]
     fn verbose_adds_ok_and_skipped_and_status_shows_nothing() {
         let all = format!(
-            "ok          a\n{NOT_OK}hashed      a\nskipped     a  (named pipe)\na:12: not a checksum line\n"
+            "ok          a\n{NOT_OK}unread      a\nhashed      a\nskipped     a  (named pipe)\na:12: not a checksum line\n"
         );
         assert_eq!(everything(Verbosity::Verbose, Colour::Never), all);
         assert_eq!(everything(Verbosity::Status, Colour::Never), "");
@@ -296,7 +296,7 @@ unverified  a: the manifest records that this file was not hashed
         assert_eq!(lines[0], "\x1b[32mok\x1b[0m          a");
         assert_eq!(lines[2], "\x1b[31mmissing\x1b[0m     a");
         assert_eq!(lines[3], "\x1b[33mmoved\x1b[0m       a -> b");
-        assert_eq!(lines[10], "a:12: not a checksum line");
+        assert_eq!(lines[11], "a:12: not a checksum line");
         let plain = everything(Verbosity::Verbose, Colour::Never);
         let bare = ["\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"]
             .iter()

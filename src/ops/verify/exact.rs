@@ -84,13 +84,13 @@ pub(super) fn strays(
 /// Tells `sink` of the entries in `missing` (as missing or moved, in their order) and of the strays
 /// (in theirs).
 pub(super) fn settle(
-    missing: Vec<Listed>,
+    missing: &[Listed],
     strays: Vec<Stray>,
     engine: &engine::Options,
     sink: &mut dyn Sink,
     asides: &mut Asides,
 ) -> Result<(), Error> {
-    let mut wanted = Wanted::new(&missing);
+    let mut wanted = Wanted::new(missing);
     let strays = wanted.read(strays, engine, asides)?;
     let (mut moved, strays) = wanted.pair(strays);
     for (index, entry) in missing.iter().enumerate() {

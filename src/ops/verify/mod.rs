@@ -332,7 +332,7 @@ impl Prepared {
                 let mut known = listing::places(&sources, &late.entries);
                 strays.extend(exact::strays(late.searches, &mut known, &engine.cancel)?);
             }
-            exact::settle(compared.missing, strays, engine, sink, &mut tally.asides)?;
+            exact::settle(&compared.missing, strays, engine, sink, &mut tally.asides)?;
         }
         tally
             .tell(&sources, sink, &mut verified)

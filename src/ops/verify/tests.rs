@@ -119,8 +119,11 @@ fn digest(content: &str) -> Digest {
     hasher.finish()[0]
 }
 
-/// Makes the tree and gives what the list says of each name, with whether it is a gap.
-fn plant(case: &Case, base: &Path) -> Vec<(RelPath, Option<(Digest, u64, Timestamp)>)> {
+/// What a list records of a file.
+type Recorded = (Digest, u64, Timestamp);
+
+/// Makes the tree and gives what the list says of each name; nothing, if it is a gap.
+fn plant(case: &Case, base: &Path) -> Vec<(RelPath, Option<Recorded>)> {
     let mut listed = Vec::new();
     for (name, content, fate) in &case.files {
         let path = base.join(name);
@@ -131,7 +134,7 @@ fn plant(case: &Case, base: &Path) -> Vec<(RelPath, Option<(Digest, u64, Timesta
             Fate::LinkOut => link("../../outside", &path),
             Fate::LinkUnlisted | Fate::LinkIn => link("planted", &path),
             Fate::Changed | Fate::Damaged => {
-                fs::write(&path, content.replace(['x', 'z'], "q")).unwrap()
+                fs::write(&path, content.replace(['x', 'z'], "q")).unwrap();
             }
             _ => fs::write(&path, content).unwrap(),
         }

@@ -92,7 +92,7 @@ fn the_native_manifest_says_what_was_walked_and_seals_it() {
     };
     assert_eq!(
         head,
-        r#"{"multisum":1,"algorithms":["sha256"],"base":".","paths":["./photos"],"scope":{"exclude":["*.tmp","*.bak"],"links":"skip","one_file_system":false,"max_depth":7},"created":"2026-01-02T03:04:05Z"}"#
+        r#"{"multisum":1,"algorithms":["sha256"],"base":".","paths":["."],"scope":{"exclude":["*.tmp","*.bak"],"links":"skip","one_file_system":false,"max_depth":7},"created":"2026-01-02T03:04:05Z"}"#
     );
     let mtime = "2023-11-14T22:13:20.000000000Z";
     assert_eq!(
