@@ -75,13 +75,13 @@ fn open(
     algorithms: Vec<Algorithm>,
     sink: &mut dyn Sink,
 ) -> Result<(DiffSide, DiffSide, DiffOptions), Failure> {
-    let mut manifest = |path: &Path| -> Result<Option<SurveyedManifest>, Failure> {
+    let mut manifest = |path: &Path| -> Result<Option<Box<SurveyedManifest>>, Failure> {
         if path.is_dir() {
             return Ok(None);
         }
         let hints = plan::hints(path, algorithms.first().copied(), args.format);
-        let file = plan::manifest_file(path, hints)?;
-        Ok(Some(SurveyedManifest::new(file, sink)?))
+        let file = plan::manifest_file(path, hints, true)?;
+        Ok(Some(Box::new(SurveyedManifest::new(file, sink)?)))
     };
     let (old, new) = (manifest(&args.old)?, manifest(&args.new)?);
     let mut options = DiffOptions {

@@ -18,6 +18,10 @@ use super::names;
 use super::output::Output;
 use super::plan::{self, Failure};
 
+/// Parts that are kept open, each twice, while they are read side by side; further ones are read into
+/// memory. Systems allow a process few open files.
+const MOST_OPEN: usize = 200;
+
 /// Joins the manifests that the arguments name.
 pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
     let parts = Parts::new(open(args)?)?;
@@ -69,21 +73,20 @@ fn open(args: &MergeArgs) -> Result<Vec<SurveyedManifest>, Failure> {
         .map(|name| name.parse())
         .transpose()?;
     let mut told = Told::default();
-    let surveyed = args.parts.iter().map(|path| {
+    let surveyed = args.parts.iter().enumerate().map(|(place, path)| {
         let hints = plan::hints(path, algorithm, args.from);
-        Ok(SurveyedManifest::new(
-            plan::manifest_file(path, hints)?,
-            &mut told,
-        )?)
+        let file = plan::manifest_file(path, hints, place < MOST_OPEN)?;
+        Ok(SurveyedManifest::new(file, &mut told)?)
     });
     surveyed.collect()
 }
 
 fn target(args: &MergeArgs, parts: &Parts) -> Result<Target, Failure> {
     let hint = output_hint(&args.output);
-    let format = args.format.or(hint.format).or(parts.format());
+    let said = args.format.or(hint.format);
     let header = parts.header();
     let created = header.created.map_or_else(header::created, Ok)?;
+    let format = said.or(parts.format());
     let format = format.ok_or(Failure::NoCommonFormat)?;
     if format == Format::Jsonl && parts.base().is_none() {
         return Err(Failure::NoCommonBase);
@@ -91,7 +94,7 @@ fn target(args: &MergeArgs, parts: &Parts) -> Result<Target, Failure> {
     Ok(Target {
         format,
         algorithm: hint.algorithm,
-        zero: args.zero,
+        zero: args.zero || (said.is_none() && parts.end_with_nul()),
         base64: args.base64,
         header: Header {
             base: parts.base().map(|base| seen_from_output(args, base)),

@@ -324,8 +324,12 @@ fn listed_input(name: RelPath, naming: &Naming) -> Input {
 }
 
 /// Opens a manifest that is read more than once; `-` is standard input. What is no regular file is
-/// read into memory.
-pub(super) fn manifest_file(path: &Path, hints: Hints) -> Result<ManifestFile, Failure> {
+/// read into memory, and so is every one that may not stay open.
+pub(super) fn manifest_file(
+    path: &Path,
+    hints: Hints,
+    may_stay_open: bool,
+) -> Result<ManifestFile, Failure> {
     let failed = |operation| move |error| FileError::new(operation, path, error);
     let name = RelPath::from_path(path);
     let mut bytes = Vec::new();
@@ -335,7 +339,8 @@ pub(super) fn manifest_file(path: &Path, hints: Hints) -> Result<ManifestFile, F
         return Ok(ManifestFile::of_bytes(name, bytes, hints));
     }
     let mut file = File::open(path).map_err(failed(Operation::Open))?;
-    if file.metadata().map_err(failed(Operation::Stat))?.is_file() {
+    let metadata = file.metadata().map_err(failed(Operation::Stat))?;
+    if metadata.is_file() && may_stay_open {
         return Ok(ManifestFile::of_file(name, file, hints));
     }
     let read = file.read_to_end(&mut bytes);

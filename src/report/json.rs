@@ -104,11 +104,16 @@ fn of_verdict(command: Command, name: &RelPath, verdict: &Verdict) -> Object {
     let object = Object::new()
         .name("path", name)
         .field("outcome", command.word(verdict.word()));
+    let sized = |object: Object, size: u64| match command {
+        // Of two sizes none is that of the name.
+        Command::Diff => object,
+        _ => object.field("size", size),
+    };
     match verdict {
         Verdict::Present | Verdict::Missing | Verdict::New | Verdict::Unread => object,
-        Verdict::Ok { size } => object.field("size", *size),
+        Verdict::Ok { size } => sized(object, *size),
         Verdict::Changed { differences, size } | Verdict::Corrupt { differences, size } => {
-            with_differences(object.field("size", *size), differences)
+            with_differences(sized(object, *size), differences)
         }
         Verdict::Moved { to } => object.name("to", to),
         Verdict::Unreadable(error) => object.field("error", error.to_string()),
@@ -311,6 +316,16 @@ mod tests {
         let line = written(&Event::Verdict { name, verdict });
         assert!(serde_json::from_str::<Value>(&line).unwrap().is_object());
         line
+    }
+
+    #[test]
+    fn a_comparison_of_two_sides_has_words_of_its_own_and_no_size() {
+        let mut out = Vec::new();
+        let mut report = JsonReport::new(&mut out).for_command(Command::Diff);
+        let (name, verdict) = (&name("a"), &Verdict::Ok { size: 1 });
+        report.event(&Event::Verdict { name, verdict }).unwrap();
+        let expected = "{\"path\":\"a\",\"outcome\":\"unchanged\"}\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 
     #[test]

@@ -238,10 +238,9 @@ fn a_tree_is_walked_as_the_manifest_says_and_options_may_not_say_otherwise() {
     let other = tree.cmd(["diff", "--exclude", "*.bak", "t.jsonl", "t"]);
     other
         .run()
-        .stderr(
-            "multisum: --exclude says *.bak, and t.jsonl records *.tmp; leave it out to walk what \
-             was walked then\n",
-        )
+        .stderr_has("--exclude")
+        .stderr_has("*.bak")
+        .stderr_has("*.tmp")
         .code(2)
         .check();
     // Nothing is recorded here, and the globs are for both sides.
@@ -266,9 +265,10 @@ fn a_manifest_in_the_tree_is_no_part_of_it() {
 fn folders_and_links_that_a_manifest_lists_are_looked_for() {
     let tree = Tree::new();
     let list = format!(
-        "#mtree\n./d type=dir\n./d/a type=file md5={MD5_OF_ABC}\n./l type=link link=d/a\n./gone type=dir\n"
+        "#mtree\n./e type=dir\n./d/a type=file md5={MD5_OF_ABC}\n./l type=link link=d/a\n./gone type=dir\n"
     );
     tree.file("t/d/a", "abc")
+        .dir("t/e")
         .link("t/l", "d/a")
         .file("t.mtree", list);
     let output = tree.cmd(["diff", "t.mtree", "t"]).run();
@@ -296,8 +296,8 @@ fn json_has_the_words_of_the_comparison() {
     );
     let output = tree.cmd(["diff", "--json", "MD5OLD", "MD5NEW"]).run();
     output
-        .stdout_has("{\"path\":\"a\",\"outcome\":\"unchanged\",\"size\":0}\n")
-        .stdout_has("{\"path\":\"b\",\"outcome\":\"changed\",\"size\":0,\"algorithm\":\"md5\",")
+        .stdout_has("{\"path\":\"a\",\"outcome\":\"unchanged\"}\n")
+        .stdout_has("{\"path\":\"b\",\"outcome\":\"changed\",\"algorithm\":\"md5\",")
         .stdout_has("{\"path\":\"c\",\"outcome\":\"moved\",\"to\":\"d\"}\n")
         .stdout_has(
             "\"command\":\"diff\",\"unchanged\":1,\"changed\":1,\"corrupt\":0,\"removed\":0,",

@@ -26,7 +26,7 @@ use super::manifests::SurveyedManifest;
 #[derive(Debug)]
 pub enum DiffSide {
     /// A manifest. No file that it lists is opened.
-    Manifest(SurveyedManifest),
+    Manifest(Box<SurveyedManifest>),
     /// A folder, whose files are read where need be.
     Folder(FolderSide),
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::algorithm::Algorithm;
-use crate::manifest::{Format, Header, Scope};
+use crate::manifest::{Format, Header, Scope, Terminator};
 use crate::relpath::RelPath;
 use crate::slice::Slice;
 
@@ -70,6 +70,15 @@ impl Parts {
         self.format
     }
 
+    /// Whether the records of all parts end with NUL.
+    pub fn end_with_nul(&self) -> bool {
+        let mut ends = self
+            .parts
+            .iter()
+            .map(|part| part.survey.evidence.terminator);
+        ends.all(|end| end == Terminator::Nul)
+    }
+
     /// Whether the parts say what was walked, so that a missing one is found.
     pub fn say_what_was_walked(&self) -> bool {
         self.parts.iter().all(is_native)
@@ -83,7 +92,7 @@ impl Parts {
     /// The algorithms of the parts, in the order in which native ones name them.
     pub(super) fn algorithms(&self) -> Vec<Algorithm> {
         let mut algorithms = self.header.algorithms.clone();
-        let digests = self.parts.iter().flat_map(|part| &part.survey.algorithms);
+        let digests = self.parts.iter().flat_map(|part| &part.survey.met);
         for algorithm in digests {
             if !algorithms.contains(algorithm) {
                 algorithms.push(*algorithm);
@@ -152,7 +161,8 @@ fn algorithms(part: &SurveyedManifest) -> Option<BTreeSet<Algorithm>> {
     let said = part.survey.header.as_ref().map(|header| &header.algorithms);
     match said.filter(|said| !said.is_empty()) {
         Some(said) => Some(said.iter().copied().collect()),
-        None => Some(part.survey.algorithms.clone()).filter(|found| !found.is_empty()),
+        None => Some(part.survey.met.iter().copied().collect())
+            .filter(|found: &BTreeSet<Algorithm>| !found.is_empty()),
     }
 }
 

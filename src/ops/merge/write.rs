@@ -16,6 +16,10 @@ impl Parts {
     /// Writes what all parts say into `out`, in the order of names, and tells what the target does
     /// not hold. It is up to the caller to keep what was written.
     ///
+    /// This is what one run over everything would have written, unless it had been given several
+    /// paths in another order than that of their names: such a run writes them in the order given,
+    /// of which the parts know nothing.
+    ///
     /// # Memory
     ///
     /// One entry for each part whose names are in order; all entries of the others.
@@ -25,10 +29,9 @@ impl Parts {
     /// Two parts contradict each other, a part cannot be read, or the target cannot be written.
     pub fn write(&self, target: &Target, out: &mut dyn Write) -> Result<Converted, MergeError> {
         let joined = Joined::new(&self.parts)?;
-        let entries = self.parts.iter().map(|part| part.survey.claims).sum();
         let mut losses = Vec::new();
         let algorithms = in_order_of(joined.first(), self.algorithms());
-        let (writer, algorithms) = writer_for(target, algorithms, entries, &mut losses)?;
+        let (writer, algorithms) = writer_for(target, algorithms, 0, &mut losses)?;
         let mut writing = Writing {
             writer,
             out,
@@ -42,12 +45,22 @@ impl Parts {
         let finished = writing.writer.finish(writing.out);
         finished.map_err(ConvertError::Output)?;
         let mut losses = writing.losses;
+        count_digests(&mut losses, writing.tally.hashed);
         writing.tally.tell(target.format, &mut losses);
         Ok(Converted {
             entries: writing.entries,
             algorithms,
             losses,
         })
+    }
+}
+
+/// All entries lose the digests that the target cannot hold, since all have the same.
+fn count_digests(losses: &mut [Loss], hashed: u64) {
+    for loss in losses {
+        if let Loss::Digests { entries, .. } = loss {
+            *entries = hashed;
+        }
     }
 }
 
@@ -83,6 +96,7 @@ impl Writing<'_> {
         }
         let mut has = item.digests.iter().map(Digest::algorithm);
         if !has.any(|algorithm| algorithms.contains(&algorithm)) {
+            self.tally.bare += u64::from(!item.digests.is_empty());
             return Ok(());
         }
         match refused(self.writer.write_entry(self.out, &item.entry()))? {
@@ -97,6 +111,7 @@ impl Writing<'_> {
 #[derive(Debug, Default)]
 struct Tally {
     unsupported: BTreeMap<Box<str>, u64>,
+    hashed: u64,
     not_files: u64,
     bare: u64,
     gaps: u64,
@@ -114,6 +129,7 @@ impl Tally {
         for name in &item.unsupported {
             *self.unsupported.entry(name.clone()).or_default() += 1;
         }
+        self.hashed += u64::from(!item.digests.is_empty());
         self.bare += u64::from(item.lacks_digests());
         self.gaps += u64::from(item.gap.is_some());
         self.ambiguous += u64::from(item.ambiguous);
