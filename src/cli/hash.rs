@@ -28,7 +28,7 @@ use super::header;
 use super::journal::{self, Begun};
 use super::mhl;
 use super::names::Naming;
-use super::output::{Output, folder_of, partials_beside};
+use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
 
 /// Hashes what the arguments name, and publishes the manifests when everything has been read.
@@ -362,9 +362,8 @@ fn open_output(path: &Path, force: bool, leave_out: &mut LeaveOut) -> Result<Out
     if path.exists() {
         leave_out.add_path(path).map_err(stat)?;
     }
-    for partial in output.target().map(partials_beside).unwrap_or_default() {
-        // One that is gone by now needs no leaving out.
-        leave_out.add_path(&partial).ok();
+    if let Some(target) = output.target() {
+        journal::leave_out_beside(target, leave_out);
     }
     Ok(output)
 }

@@ -14,6 +14,7 @@ use crate::walk::{Found, LeaveOut};
 
 use super::args::{HashArgs, ReportArgs};
 use super::names::Naming;
+use super::output::partials_beside;
 use super::plan::Failure;
 
 /// A journal with what an earlier run has left.
@@ -31,6 +32,17 @@ struct Wish {
     resume: bool,
     force: bool,
     quiet: bool,
+}
+
+/// Leaves out what a run that writes this output keeps beside it, or has left there.
+pub(super) fn leave_out_beside(output: &Path, leave_out: &mut LeaveOut) {
+    for path in journal_beside(output)
+        .into_iter()
+        .chain(partials_beside(output))
+    {
+        // Most of the time nothing is there.
+        leave_out.add_path(&path).ok();
+    }
 }
 
 /// The journal beside the first output of `hash` that is a file, if one is.

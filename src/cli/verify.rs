@@ -22,6 +22,7 @@ use crate::walk::LeaveOut;
 use super::args::{ReportArgs, VerifyArgs};
 use super::console::Console;
 use super::exit::ExitCode;
+use super::journal;
 use super::plan::{self, Failure};
 use super::signature::{Proved, Signatures};
 
@@ -127,6 +128,7 @@ fn verify_options(args: &VerifyArgs) -> Result<VerifyOptions, Failure> {
     for manifest in args.manifests.iter().filter(|path| path.as_os_str() != "-") {
         let stat = |error| FileError::new(Operation::Stat, manifest, error);
         leave_out.add_path(manifest).map_err(stat)?;
+        journal::leave_out_beside(manifest, &mut leave_out);
     }
     leave_out_signatures(args, &mut leave_out)?;
     if args.manifests.iter().any(|path| path.as_os_str() == "-") {

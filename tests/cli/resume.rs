@@ -201,6 +201,20 @@ fn without_a_journal_a_run_begins() {
 }
 
 #[test]
+fn what_a_killed_run_has_left_is_no_new_file_to_verify() {
+    let tree = tree();
+    let args = ["hash", "-q", "-o", "L", "-f", "jsonl", "d"];
+    tree.cmd(args).run().check();
+    killed(&tree, &["--force"]);
+    let left = tree.names_in("");
+    tree.cmd(["verify", "--exact", "L"])
+        .run()
+        .stderr_has(": 20 ok")
+        .check();
+    assert_eq!(tree.names_in(""), left);
+}
+
+#[test]
 fn two_runs_do_not_write_one_list() {
     let tree = tree();
     let started = begun(&tree, &[]);
