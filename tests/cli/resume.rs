@@ -203,7 +203,7 @@ fn without_a_journal_a_run_begins() {
 #[test]
 fn what_a_killed_run_has_left_is_no_new_file_to_verify() {
     let tree = tree();
-    let args = ["hash", "-q", "-o", "L", "-f", "jsonl", "d"];
+    let args = ["hash", "-q", "-o", "L", "d"];
     tree.cmd(args).run().check();
     killed(&tree, &["--force"]);
     let left = tree.names_in("");
