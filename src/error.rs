@@ -31,6 +31,8 @@ pub enum Operation {
     Sync,
     /// Giving an output its final name.
     Rename,
+    /// Removing a file that is needed no more.
+    Remove,
 }
 
 impl Display for Operation {
@@ -45,6 +47,7 @@ impl Display for Operation {
             Self::Write => "write",
             Self::Sync => "sync",
             Self::Rename => "rename",
+            Self::Remove => "remove",
         })
     }
 }

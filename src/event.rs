@@ -228,6 +228,27 @@ pub enum Note {
     /// Files that a look at size and time could not settle.
     #[error("--quick: {0} file(s) were read, since no size and modification time are recorded")]
     NotQuick(u64),
+    /// Nothing was left by an earlier run.
+    #[error("--resume: there was no journal of an earlier run to go on from")]
+    NothingToResume,
+    /// What an earlier run had left was not used.
+    #[error(
+        "{journal}: {files} file(s) that an earlier run had done were hashed anew, since --resume was not given"
+    )]
+    JournalUnused {
+        /// The journal.
+        journal: RelPath,
+        /// How many.
+        files: u64,
+    },
+    /// What an earlier run had left is damaged; what was done after that is done again.
+    #[error("{journal}: damaged or cut off at byte {place}; what followed was not used")]
+    JournalDamaged {
+        /// The journal.
+        journal: RelPath,
+        /// Where.
+        place: u64,
+    },
     /// Names that lead out of the base.
     #[error("{0} listed name(s) lie outside the base")]
     OutsideBase(u64),

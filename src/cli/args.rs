@@ -14,7 +14,7 @@ use super::slice;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 all was done and all is well, 1 differences were found, 2 the job could not be done in full,
-130 interrupted.";
+130, 143 or 129 stopped by Ctrl-C, TERM or HUP.";
 
 /// Hash whole trees with several algorithms in one read, and prove copies against the manifests.
 #[derive(Debug, Parser)]
@@ -49,6 +49,7 @@ Examples:
   multisum hash -o photos/SHA256SUMS photos        names relative to photos, never lists itself
   multisum hash -a md5,sha512 -o MD5SUMS -o SHA512SUMS .
                                                    two manifests from one read of the tree
+  multisum hash --resume -o SUMS.jsonl .           go on after a power cut, or begin
   multisum hash --bag letters                      letters becomes a BagIt bag
   find . -newer last -print0 | multisum hash -0 --files-from -";
 
@@ -80,9 +81,15 @@ pub(super) struct HashArgs {
     #[arg(long)]
     pub(super) base64: bool,
 
-    /// Replace an existing FILE
+    /// Replace an existing FILE, and begin anew where an earlier run was stopped
     #[arg(long)]
     pub(super) force: bool,
+
+    /// Go on from where an earlier run with the same options was stopped, by the journal that it has
+    /// left beside FILE; without one, begin. A long file is gone on with every 2 GiB, unless blake2 or
+    /// an xxh hash is asked for
+    #[arg(long, requires = "output", conflicts_with_all = ["mhl", "bag"])]
+    pub(super) resume: bool,
 
     /// Compare DIR with the ASC media hash list history in it, and add a generation [default
     /// algorithm: c4]

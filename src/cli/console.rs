@@ -9,6 +9,7 @@ use crate::report;
 use super::args::{Colour, ReportArgs, When};
 use super::exit::ExitCode;
 use super::plan::Failure;
+use super::signals;
 
 /// What the program knows of its standard streams.
 #[derive(Debug)]
@@ -75,8 +76,8 @@ impl Console {
         if failure.is_closed_pipe() {
             return ExitCode::Incomplete;
         }
-        let code = match failure {
-            Failure::Run(Error::Cancelled) => ExitCode::Interrupted,
+        let code = match failure.cause() {
+            Failure::Run(Error::Cancelled) => ExitCode::Interrupted(signals::exit_code()),
             _ => ExitCode::Incomplete,
         };
         // If standard error fails as well, the exit code is all that is left.

@@ -13,8 +13,8 @@ pub(super) enum ExitCode {
     Different,
     /// The job could not be done in full.
     Incomplete,
-    /// Stopped by Ctrl-C.
-    Interrupted,
+    /// Stopped by a signal; the code says by which.
+    Interrupted(u8),
 }
 
 impl ExitCode {
@@ -24,7 +24,7 @@ impl ExitCode {
             Self::Well => 0,
             Self::Different => 1,
             Self::Incomplete => 2,
-            Self::Interrupted => 130,
+            Self::Interrupted(code) => code,
         }
     }
 }

@@ -25,6 +25,7 @@ use super::bag;
 use super::console::Console;
 use super::exit::ExitCode;
 use super::header;
+use super::journal::{self, Begun};
 use super::mhl;
 use super::names::Naming;
 use super::output::{Output, folder_of};
@@ -47,17 +48,25 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     let (algorithms, plans) = plan_outputs(args)?;
     let naming = choose_naming(args, &plans)?;
     let place = args.paths.first().map_or(Path::new("."), PathBuf::as_path);
-    let engine = plan::engine(&args.machine, place)?;
+    let mut engine = plan::engine(&args.machine, place)?;
     let mut walk_options = plan::walk_options(&args.walk.scope)?;
     walk_options.slice = args.slice;
-    let manifests = open_manifests(
-        &plans,
+    let mut header = header::of_run(args, &walk_options, &naming, created);
+    let outputs = open_outputs(&plans, args.force, &mut walk_options.leave_out)?;
+    let target = outputs.iter().find_map(Output::target);
+    let mut begun = journal::of_hash(
+        args,
+        target,
         &algorithms,
-        args.force,
-        &header::of_run(args, &walk_options, &naming, created),
+        &header,
         &naming,
         &mut walk_options.leave_out,
     )?;
+    if let Some(Begun { created, .. }) = &begun {
+        header.created = Some(*created);
+        engine.save_every = Some(plan::save_every()?);
+    }
+    let manifests = write_into(outputs, &plans, &algorithms, &header, &naming)?;
     let inputs = || plan::inputs(&args.walk, args.paths.clone(), naming.clone());
 
     let target = console.progress(&args.report);
@@ -75,12 +84,24 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     let (out, err) = (progress.beside(io::stderr()), progress.beside(io::stderr()));
     let report = TextReport::new(out, err, verbosity, colour);
     let mut sink = ManifestSink::new(manifests, report);
+    if let Some(begun) = &mut begun {
+        sink.notes.append(&mut begun.notes);
+    }
     let found = walk::walk(inputs()?, walk_options);
-    let ended = ops::hash(found, &algorithms, &engine, &mut sink);
+    let ended = match &mut begun {
+        Some(begun) => begun.hash(found, &algorithms, &engine, &mut sink),
+        None => ops::hash(found, &algorithms, &engine, &mut sink),
+    };
     drop(counting);
-    sink.failure.take().map_or(Ok(()), Err)?;
-    ended?;
-    let end = progress.suspend(|| sink.publish())?;
+    let ended = match sink.failure.take() {
+        Some(failure) => Err(failure),
+        None => ended.map_err(Failure::from),
+    };
+    let published = ended.and_then(|()| progress.suspend(|| sink.publish()));
+    let end = match begun {
+        Some(begun) => begun.end(published)?,
+        None => published?,
+    };
     let shown = progress.finish();
     let code = end.tell(start, algorithms, verbosity)?;
     shown.map_err(Error::Output)?;
@@ -292,21 +313,28 @@ struct Manifest {
     writer: Writer,
 }
 
-fn open_manifests(
+fn open_outputs(
+    plans: &[OutputPlan],
+    force: bool,
+    leave_out: &mut LeaveOut,
+) -> Result<Vec<Output>, Failure> {
+    plan::leave_out_stream(&io::stdout(), "standard output", leave_out)?;
+    let open = |plan: &OutputPlan| match &plan.path {
+        None => Ok(Output::stdout()),
+        Some(path) => open_output(path, force, leave_out),
+    };
+    plans.iter().map(open).collect()
+}
+
+fn write_into(
+    outputs: Vec<Output>,
     plans: &[OutputPlan],
     algorithms: &[Algorithm],
-    force: bool,
     header: &Header,
     naming: &Naming,
-    leave_out: &mut LeaveOut,
 ) -> Result<Vec<Manifest>, Failure> {
-    plan::leave_out_stream(&io::stdout(), "standard output", leave_out)?;
     let mut manifests = Vec::new();
-    for plan in plans {
-        let output = match &plan.path {
-            None => Output::stdout(),
-            Some(path) => open_output(path, force, leave_out)?,
-        };
+    for (output, plan) in outputs.into_iter().zip(plans) {
         let others = plans
             .iter()
             .filter_map(|other| other.path.as_deref())
@@ -333,6 +361,9 @@ fn open_output(path: &Path, force: bool, leave_out: &mut LeaveOut) -> Result<Out
     }
     if path.exists() {
         leave_out.add_path(path).map_err(stat)?;
+    }
+    if let Some(target) = output.target() {
+        journal::leave_out_beside(target, leave_out);
     }
     Ok(output)
 }
@@ -454,7 +485,7 @@ impl ManifestSink {
         if let Some(error) = self.unreported {
             return Err(Error::Output(error));
         }
-        let nothing = self.counts.hashed() == 0;
+        let nothing = self.counts.hashed() + self.counts.from_before() == 0;
         let code = ExitCode::from(self.counts.severity(Command::Hash, MalformedLines::Fail));
         let mut summary = Summary::new(Command::Hash, self.counts, start.elapsed());
         summary.algorithms = algorithms;

@@ -12,6 +12,7 @@ mod diff;
 mod exit;
 mod hash;
 mod header;
+mod journal;
 mod merge;
 mod mhl;
 mod names;

@@ -58,6 +58,11 @@ impl Naming {
         base_seen_from(output, self.folder())
     }
 
+    /// The folder that names are relative to, whole.
+    pub(super) fn whole_base(&self) -> io::Result<PathBuf> {
+        self.folder().canonicalize()
+    }
+
     /// The name of a file that lies in the folder that names are relative to.
     pub(super) fn below_base(&self, path: &Path) -> Option<RelPath> {
         under(&self.folder().canonicalize().ok()?, path)

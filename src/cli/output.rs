@@ -1,5 +1,6 @@
 //! Where manifests go: standard output, or a file that appears whole or not at all.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -99,6 +100,11 @@ impl Output {
             path: path.to_owned(),
             buffer: Vec::new(),
         })
+    }
+
+    /// The file that will be written, if it is one.
+    pub(super) fn target(&self) -> Option<&Path> {
+        matches!(self.place, Place::Beside { .. }).then_some(&*self.path)
     }
 
     /// The open file, to keep it out of the tree that is hashed.
@@ -249,13 +255,74 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn create_beside(target: &Path) -> io::Result<NamedTempFile> {
-    let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut prefix = std::ffi::OsString::from(".");
-    prefix.push(name);
+/// What temporary files are called: the prefix, so many random letters and digits, the suffix.
+const RANDOM_CHARS: usize = 6;
+const SUFFIX: &str = ".partial";
+
+fn prefix_of(target: &Path) -> Option<OsString> {
+    let mut prefix = OsString::from(".");
+    prefix.push(target.file_name()?);
     prefix.push(".");
+    Some(prefix)
+}
+
+/// Makes a temporary file, which is locked for as long as this run lives.
+fn create_beside(target: &Path) -> io::Result<NamedTempFile> {
+    remove_abandoned(target);
+    loop {
+        let file = make_beside(target)?;
+        // Without locks, it is merely not removed when this run is killed.
+        file.as_file().try_lock().ok();
+        // Another run may have taken it for abandoned before it was locked.
+        if file.path().exists() {
+            return Ok(file);
+        }
+    }
+}
+
+/// Temporary files of this and other runs beside a target.
+pub(super) fn partials_beside(target: &Path) -> Vec<PathBuf> {
+    let Some(prefix) = prefix_of(target) else {
+        return Vec::new();
+    };
+    let is_partial = |name: &OsStr| {
+        let name = name.as_encoded_bytes();
+        let name = name.strip_prefix(prefix.as_encoded_bytes());
+        let random = name.and_then(|name| name.strip_suffix(SUFFIX.as_bytes()));
+        random.is_some_and(|random| {
+            random.len() == RANDOM_CHARS && random.iter().all(u8::is_ascii_alphanumeric)
+        })
+    };
+    // In a folder that cannot be listed, nothing is removed and nothing is walked.
+    let entries = fs::read_dir(folder_of(target)).into_iter().flatten();
+    entries
+        .flatten()
+        .filter(|entry| is_partial(&entry.file_name()))
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .map(|entry| entry.path())
+        .collect()
+}
+
+/// Removes what killed runs have left: the system has given their locks back.
+fn remove_abandoned(target: &Path) {
+    for path in partials_beside(target) {
+        let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else {
+            continue;
+        };
+        if file.try_lock().is_ok() {
+            // One that cannot be removed is left out of the walk like those of others.
+            fs::remove_file(&path).ok();
+        }
+    }
+}
+
+fn make_beside(target: &Path) -> io::Result<NamedTempFile> {
+    let prefix = prefix_of(target).ok_or(io::ErrorKind::InvalidInput)?;
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".partial");
+    builder
+        .prefix(&prefix)
+        .rand_bytes(RANDOM_CHARS)
+        .suffix(SUFFIX);
     // Opened here and not by the crate, for the permissions that the user's umask leaves to any new
     // file, and for an error that does not repeat the path.
     let mut options = OpenOptions::new();
@@ -350,5 +417,30 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let refused = Output::create(directory.path(), true);
         assert!(matches!(refused, Err(OutputError::Folder)));
+    }
+
+    #[test]
+    fn only_what_no_living_run_holds_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("SUMS");
+        let mut first = Output::create(&path, true).unwrap();
+        first.append(|buffer| buffer.write_all(b"first")).unwrap();
+        let left = directory.path().join(".SUMS.Ab3xyZ.partial");
+        let others = [
+            ".SUMS.Ab3xyZ7.partial",
+            ".SUM.Ab3xyZ.partial",
+            ".SUMS.Ab3x-Z.partial",
+        ];
+        let others = others.map(|name| directory.path().join(name));
+        for path in others.iter().chain([&left]) {
+            fs::write(path, b"left").unwrap();
+        }
+        let second = Output::create(&path, true).unwrap();
+        assert!(!left.exists());
+        assert!(others.iter().all(|path| path.exists()));
+        assert_eq!(partials_beside(&path).len(), 2);
+        drop(second);
+        first.publish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"first");
     }
 }

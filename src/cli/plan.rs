@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -14,7 +14,8 @@ use crate::error::{Error, FileError, Operation};
 use crate::lanes::{BackendError, Lanes};
 use crate::manifest::{Format, Hints, WriterError};
 use crate::ops::{
-    BagError, ConvertError, ManifestFile, MergeError, RenewalError, ScopeError, ScrubStateError,
+    BagError, ConvertError, JournalError, ManifestFile, MergeError, RenewalError, ScopeError,
+    ScrubStateError,
 };
 use crate::quote::Quoted;
 use crate::relpath::RelPath;
@@ -127,6 +128,24 @@ pub(super) enum Failure {
     #[error(transparent)]
     Signature(#[from] NotProved),
     #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(
+        "{}: an earlier run was stopped after {files} file(s); --resume goes on from there, --force \
+         begins anew",
+        Quoted::path(.journal)
+    )]
+    JournalLeft { journal: PathBuf, files: u64 },
+    #[error("--resume: no -o is a file, so that there is nothing to go on from")]
+    NothingToResume,
+    #[error("{cause}; --resume goes on from there: {files} file(s) are done, by {}", Quoted::path(.journal))]
+    Stopped {
+        cause: Box<Failure>,
+        journal: PathBuf,
+        files: u64,
+    },
+    #[error("MULTISUM_SAVE_EVERY is to be a number of bytes, not '{}'", Quoted::new(.0))]
+    SaveEvery(OsString),
+    #[error(transparent)]
     Writer(#[from] WriterError),
     #[error("{}: {}", Quoted::path(.0.path()), .0)]
     File(#[from] FileError),
@@ -164,9 +183,17 @@ impl Failure {
         }
     }
 
+    /// Why a run ended, without what can be done about it.
+    pub(super) fn cause(&self) -> &Self {
+        match self {
+            Self::Stopped { cause, .. } => cause.cause(),
+            other => other,
+        }
+    }
+
     /// Whether this only says that the reader of a pipe has gone.
     pub(super) fn is_closed_pipe(&self) -> bool {
-        match self {
+        match self.cause() {
             Self::File(error) | Self::Run(Error::File(error)) => is_closed_pipe(error),
             Self::Run(Error::Output(error)) => error.kind() == io::ErrorKind::BrokenPipe,
             _ => false,
@@ -241,6 +268,16 @@ pub(super) fn engine(args: &MachineArgs, place: &Path) -> Result<engine::Options
     options.kernels = kernels()?;
     options.cancel = cancel_on_signals().map_err(Error::Threads)?;
     Ok(options)
+}
+
+/// Every how many bytes the states of a long file are saved, unless tests ask for less.
+pub(super) fn save_every() -> Result<NonZeroU64, Failure> {
+    const TWO_GIBIBYTES: NonZeroU64 = NonZeroU64::MIN.saturating_add((2 << 30) - 1);
+    let Some(said) = env::var_os("MULTISUM_SAVE_EVERY") else {
+        return Ok(TWO_GIBIBYTES);
+    };
+    let bytes = said.to_str().and_then(|text| text.parse().ok());
+    bytes.ok_or(Failure::SaveEvery(said))
 }
 
 /// The best kernels of this CPU, or those that the environment forces for tests and comparisons.

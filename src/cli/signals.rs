@@ -3,8 +3,8 @@
 
 use std::fs;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 #[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGXFSZ};
@@ -17,6 +17,17 @@ use crate::engine::Cancel;
 const ASK_TO_STOP: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
 const ASK_TO_STOP: [i32; 2] = [SIGINT, SIGTERM];
+
+/// The signal that asked first, as signals are: of the whole process. 0 before.
+static ASKED_BY: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+
+/// The exit code of a run that was stopped: 128 and the number of the signal, as shells have it.
+pub(super) fn exit_code() -> u8 {
+    match u8::try_from(ASKED_BY.load(Ordering::Relaxed)) {
+        Ok(signal @ 1..=127) => 128 + signal,
+        _ => 130,
+    }
+}
 
 /// Connects the signals with a flag that a run looks at.
 pub(super) fn cancel_on_signals() -> io::Result<Cancel> {
@@ -34,6 +45,9 @@ pub(super) fn cancel_on_signals() -> io::Result<Cancel> {
         }
         // Registered first, so that the signal that sets the flag does not find it set.
         flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked))?;
+        if let Ok(number) = usize::try_from(signal) {
+            flag::register_usize(signal, Arc::clone(&ASKED_BY), number)?;
+        }
         flag::register(signal, Arc::clone(&asked))?;
     }
     #[cfg(unix)]

@@ -21,6 +21,7 @@ use super::args::UpdateArgs;
 use super::console::Console;
 use super::exit::ExitCode;
 use super::header;
+use super::journal;
 use super::names;
 use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
@@ -162,6 +163,7 @@ impl Target {
                 let stat = |error| FileError::new(Operation::Stat, path, error);
                 leave_out.add_path(path).map_err(stat)?;
             }
+            journal::leave_out_beside(path, leave_out);
         }
         if let Some(file) = output.file() {
             let stat = |error| FileError::new(Operation::Stat, &self.path, error);

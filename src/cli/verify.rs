@@ -23,6 +23,7 @@ use crate::walk::LeaveOut;
 use super::args::{ReportArgs, VerifyArgs};
 use super::console::Console;
 use super::exit::ExitCode;
+use super::journal;
 use super::plan::{self, Failure};
 use super::scrub;
 use super::signature::{Proved, Signatures};
@@ -142,6 +143,7 @@ fn verify_options(args: &VerifyArgs, start: Instant) -> Result<VerifyOptions, Fa
     for manifest in args.manifests.iter().filter(|path| path.as_os_str() != "-") {
         let stat = |error| FileError::new(Operation::Stat, manifest, error);
         leave_out.add_path(manifest).map_err(stat)?;
+        journal::leave_out_beside(manifest, &mut leave_out);
     }
     leave_out_signatures(args, &mut leave_out)?;
     scrub::leave_out(&args.portion, &mut leave_out)?;

@@ -29,6 +29,7 @@ pub const LARGE_FILE_BYTES: u64 = 64 << 20;
 #[derive(Debug, Default)]
 pub struct Gauges {
     bytes: AtomicU64,
+    spared: AtomicU64,
     files: AtomicU64,
     large: Mutex<Vec<Arc<LargeFile>>>,
 }
@@ -39,6 +40,11 @@ impl Gauges {
         self.bytes.fetch_add(count, Ordering::Relaxed);
     }
 
+    /// Adds bytes that need not be read, since they were by an earlier run.
+    pub fn add_spared(&self, count: u64) {
+        self.spared.fetch_add(count, Ordering::Relaxed);
+    }
+
     /// Adds files that are done, well or badly.
     pub fn add_files(&self, count: u64) {
         self.files.fetch_add(count, Ordering::Relaxed);
@@ -47,6 +53,11 @@ impl Gauges {
     /// Bytes read so far.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that need not be read, so far.
+    pub fn spared(&self) -> u64 {
+        self.spared.load(Ordering::Relaxed)
     }
 
     /// Files done so far.

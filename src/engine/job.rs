@@ -8,6 +8,7 @@ use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::error::FileError;
 
+use super::Saved;
 use super::known::{Identity, Known, Status};
 
 /// One place in the order of a run.
@@ -32,6 +33,8 @@ pub struct Task {
     pub algorithms: Arc<[Algorithm]>,
     /// What is known of the file from an earlier time: if that still holds, it is not read.
     pub known: Option<Box<Known>>,
+    /// How far an earlier run had come with the file: if it is still the same, it is read from there.
+    pub begun: Option<Box<Saved>>,
 }
 
 impl Task {
@@ -41,6 +44,7 @@ impl Task {
             source,
             algorithms: algorithms.into(),
             known: None,
+            begun: None,
         }
     }
 }
@@ -88,8 +92,11 @@ pub enum Outcome {
 pub struct Hashed {
     /// One digest for each algorithm of the task, in the same order.
     pub digests: Vec<Digest>,
-    /// Bytes read.
+    /// Its bytes.
     pub size: u64,
+    /// How many of them, from the first on, were read by an earlier run and not by this one: those
+    /// before [`Task::begun`], or all. `None` if this run has read everything.
+    pub read_before: Option<u64>,
     /// The modification time, where there is one.
     pub modified: Option<SystemTime>,
     /// What else the file system says of it, where it tells files apart.
@@ -98,6 +105,18 @@ pub struct Hashed {
     pub retried_reads: u32,
     /// The file system refused to bypass the page cache, so the file was read in the plain way.
     pub direct_refused: bool,
+}
+
+impl Hashed {
+    /// Whether this run has read nothing of it.
+    pub fn is_from_before(&self) -> bool {
+        self.read_before == Some(self.size)
+    }
+
+    /// Bytes that this run has read.
+    pub fn read_now(&self) -> u64 {
+        self.size.saturating_sub(self.read_before.unwrap_or(0))
+    }
 }
 
 /// How a file changed while it was being read.
@@ -142,6 +161,8 @@ pub(super) struct Done<T> {
 pub(super) enum Finished<T> {
     /// Together, since each message costs more than what is done for a small file.
     Jobs(Vec<Done<T>>),
+    /// The states of a file that is still being read.
+    Saved(Box<Saved>),
     /// The jobs are used up; so many were taken.
     Fed(u64),
     /// A worker panicked; what it was reading is lost.

@@ -135,6 +135,43 @@ impl Message {
             .count()
     }
 
+    /// The states in the order of the algorithms; `None` if one of them cannot be saved.
+    pub(super) fn save(&mut self) -> Option<Vec<Box<[u8]>>> {
+        let Self {
+            lanes,
+            hashers,
+            places,
+            ..
+        } = self;
+        let save = |place: &Place| match *place {
+            Place::Lane(index) => lanes[index].save(),
+            Place::Blake2(_) => None,
+            Place::Hasher(index) => hashers[index].save(),
+        };
+        places.iter().map(save).collect()
+    }
+
+    /// Takes up states that were saved; false if they are none of these algorithms, and then the
+    /// message is empty.
+    pub(super) fn restore(&mut self, states: &[Box<[u8]>]) -> bool {
+        let Self {
+            lanes,
+            hashers,
+            places,
+            ..
+        } = self;
+        let restore = |(place, state): (&Place, &Box<[u8]>)| match *place {
+            Place::Lane(index) => lanes[index].restore(state),
+            Place::Blake2(_) => false,
+            Place::Hasher(index) => hashers[index].restore(state),
+        };
+        let restored = places.len() == states.len() && places.iter().zip(states).all(restore);
+        if !restored {
+            self.reset();
+        }
+        restored
+    }
+
     /// Gives the digests in the order of the algorithms, and starts anew.
     pub(super) fn finish(&mut self) -> Vec<Digest> {
         let Self {

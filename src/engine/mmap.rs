@@ -68,6 +68,11 @@ impl Mapping {
         })
     }
 
+    /// Leaves out what comes before this place. Only before the first window.
+    pub(super) fn skip_to(&mut self, offset: u64) {
+        self.offset = offset.min(self.size);
+    }
+
     /// Maps the next window, of at most `len` bytes, and returns its length: 0 at the end of the
     /// file. Lengths are multiples of a page, so that windows start at pages.
     pub(super) fn map_next(&mut self, len: u64) -> io::Result<usize> {

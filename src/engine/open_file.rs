@@ -1,7 +1,7 @@
 //! One open source: read to its end, and proved to have stayed the same meanwhile.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::digest::Digest;
@@ -10,7 +10,7 @@ use crate::error::{FileError, Operation};
 #[cfg(unix)]
 use super::mmap::Mapping;
 use super::stamp::Stamp;
-use super::{Hashed, Instability, IoMode, Links, Outcome, Source};
+use super::{Hashed, Instability, IoMode, Links, Outcome, Saved, Source, Status};
 
 /// A source that is being read.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(super) struct OpenFile {
     /// `None` for streams, which have no size and no state to compare.
     before: Option<Stamp>,
     read: u64,
+    /// Bytes at the beginning that an earlier run had read.
+    begun_at: u64,
     ended: bool,
     retried_reads: u32,
     direct_refused: bool,
@@ -112,6 +114,7 @@ impl OpenFile {
             reader,
             before,
             read: 0,
+            begun_at: 0,
             ended: false,
             retried_reads: 0,
             direct_refused,
@@ -128,6 +131,46 @@ impl OpenFile {
     /// The size at the time of opening; 0 for streams.
     pub(super) fn size(&self) -> u64 {
         self.before.map_or(0, |stamp| stamp.size)
+    }
+
+    /// Bytes read so far, those of an earlier run included.
+    pub(super) fn read_bytes(&self) -> u64 {
+        self.read
+    }
+
+    /// Bytes at the beginning that are not read.
+    pub(super) fn begun_at(&self) -> u64 {
+        self.begun_at
+    }
+
+    /// What the file was when it was opened; `None` for streams.
+    pub(super) fn status(&self) -> Option<Status> {
+        self.before.map(|stamp| stamp.status())
+    }
+
+    /// Leaves out what an earlier run had read, if the file is still the same and has more. False if
+    /// it is to be read from its beginning.
+    pub(super) fn skip(&mut self, saved: &Saved) -> bool {
+        let is_same = self.status() == Some(saved.status) && saved.offset < self.size();
+        if !is_same {
+            return false;
+        }
+        let skipped = match &mut self.reader {
+            Reader::Plain(file) | Reader::Direct(file, _) => {
+                file.seek(SeekFrom::Start(saved.offset)).is_ok()
+            }
+            #[cfg(unix)]
+            Reader::Mapped(mapping) => {
+                mapping.skip_to(saved.offset);
+                true
+            }
+            Reader::Stdin => false,
+        };
+        if skipped {
+            self.read = saved.offset;
+            self.begun_at = saved.offset;
+        }
+        skipped
     }
 
     /// Whether all has been read, as far as that can be known without another read.
@@ -298,6 +341,7 @@ impl OpenFile {
             Ok(None) => Outcome::Hashed(Hashed {
                 digests,
                 size: self.read,
+                read_before: (self.begun_at > 0).then_some(self.begun_at),
                 modified: self.before.and_then(|stamp| stamp.modified),
                 identity: self.before.and_then(|stamp| stamp.identity()),
                 retried_reads: self.retried_reads,

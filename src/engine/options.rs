@@ -1,6 +1,6 @@
 //! How a run uses the machine.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 use std::thread;
 
@@ -40,6 +40,9 @@ pub struct Options {
     /// Jobs that may be under way between the iterator and the sink; default: 512 for each
     /// thread and at least 4096. It bounds memory when a huge file stands before many small ones.
     pub window: NonZeroUsize,
+    /// Every how many bytes of a file the states of its algorithms are handed to the observer of the
+    /// run; default: never.
+    pub save_every: Option<NonZeroU64>,
     /// Stops the run from outside.
     pub cancel: Cancel,
     /// Counts what is being read, for a progress display.
@@ -66,6 +69,7 @@ impl Options {
             window: threads
                 .saturating_mul(WINDOW_PER_THREAD)
                 .max(WINDOW_AT_LEAST),
+            save_every: None,
             cancel: Cancel::default(),
             gauges: Arc::default(),
         }

@@ -15,7 +15,7 @@ use super::job::{Done, Finished};
 use super::limits;
 use super::reorder::Reorder;
 use super::worker::{Shared, Worker};
-use super::{Cancel, Job, Options, Outcome};
+use super::{Cancel, Job, Observer, Options, Outcome};
 
 /// How often a waiting consumer looks whether it was told to stop.
 const CANCEL_POLL: Duration = Duration::from_millis(50);
@@ -69,6 +69,20 @@ pub fn run<T: Send + 'static>(
     options: &Options,
     sink: &mut dyn FnMut(T, Option<Outcome>) -> io::Result<()>,
 ) -> Result<(), Error> {
+    run_observed(jobs, options, &mut (), sink)
+}
+
+/// As [`run`], and tells `observer` of each outcome when it comes, before its turn.
+///
+/// # Errors
+///
+/// Those of [`run`], and those of the observer.
+pub fn run_observed<T: Send + 'static>(
+    jobs: impl Iterator<Item = Job<T>> + Send + 'static,
+    options: &Options,
+    observer: &mut dyn Observer<T>,
+    sink: &mut dyn FnMut(T, Option<Outcome>) -> io::Result<()>,
+) -> Result<(), Error> {
     let window = options.window.get();
     // The permits bound all channels: each message is at least one job under way, or one permit.
     // Channels with a bound of their own would touch all of their memory before the first job.
@@ -85,7 +99,7 @@ pub fn run<T: Send + 'static>(
         .name("multisum-walk".to_owned())
         .spawn(move || feeder.feed(jobs))
         .map_err(Error::Threads)?;
-    consume(&finished, &permit_sender, &options.cancel, sink)
+    consume(&finished, &permit_sender, &options.cancel, observer, sink)
 }
 
 fn shared<T>(
@@ -110,6 +124,7 @@ fn shared<T>(
         files_each: (limits::files_at_once(options.io) / readers).max(1),
         io: options.io,
         kernels: options.kernels,
+        save_every: options.save_every,
         stop,
         gauges: Arc::clone(&options.gauges),
     };
@@ -126,6 +141,7 @@ fn consume<T>(
     finished: &Receiver<Finished<T>>,
     permits: &Sender<usize>,
     cancel: &Cancel,
+    observer: &mut dyn Observer<T>,
     sink: &mut dyn FnMut(T, Option<Outcome>) -> io::Result<()>,
 ) -> Result<(), Error> {
     let mut reorder = Reorder::new();
@@ -142,12 +158,16 @@ fn consume<T>(
                     outcome,
                 } in jobs
                 {
+                    if let Some(outcome) = &outcome {
+                        observer.finished(&token, outcome)?;
+                    }
                     reorder.put(sequence, (token, outcome));
                 }
             }
+            Ok(Finished::Saved(saved)) => observer.saved(&saved)?,
             Ok(Finished::Fed(count)) => fed = Some(count),
             Ok(Finished::Died) => return Err(Error::WorkerDied),
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => observer.waited()?,
             // Whoever ends the program may also have ended the list of jobs.
             Err(RecvTimeoutError::Disconnected) if cancel.is_cancelled() => {}
             Err(RecvTimeoutError::Disconnected) if fed == Some(reorder.taken()) => return Ok(()),
@@ -181,7 +201,7 @@ mod tests {
 
     use super::*;
     use crate::algorithm::Algorithm;
-    use crate::engine::{Instability, IoMode, Links, Source, Task};
+    use crate::engine::{Instability, IoMode, Links, Saved, Source, Task};
     use crate::hasher::MultiHasher;
 
     const BOTH: [Algorithm; 2] = [Algorithm::Md5, Algorithm::Sha256];
@@ -435,5 +455,142 @@ mod tests {
             Ok(())
         });
         assert!(matches!(cancelled, Err(Error::Cancelled)), "{cancelled:?}");
+    }
+
+    /// Keeps what a run tells.
+    #[derive(Default)]
+    struct Watcher {
+        finished: Vec<usize>,
+        saved: Vec<Saved>,
+    }
+
+    impl Observer<usize> for Watcher {
+        fn finished(&mut self, token: &usize, _: &Outcome) -> Result<(), Error> {
+            self.finished.push(*token);
+            Ok(())
+        }
+
+        fn saved(&mut self, saved: &Saved) -> Result<(), Error> {
+            self.saved.push(saved.clone());
+            Ok(())
+        }
+    }
+
+    fn watch(task: &Task, options: &Options) -> (Watcher, Outcome) {
+        let mut watcher = Watcher::default();
+        let mut seen = None;
+        let jobs = [Job {
+            token: 0,
+            task: Some(task.clone()),
+        }];
+        run_observed(
+            jobs.into_iter(),
+            options,
+            &mut watcher,
+            &mut |_, outcome| {
+                seen = outcome;
+                Ok(())
+            },
+        )
+        .unwrap();
+        (watcher, seen.unwrap())
+    }
+
+    #[test]
+    fn a_long_file_goes_on_from_every_place_where_it_was_saved() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("big");
+        let bytes = painted(5_500_000);
+        fs::write(&path, &bytes).unwrap();
+        let algorithms = [
+            Algorithm::Md5,
+            Algorithm::Sha512,
+            Algorithm::Blake3,
+            Algorithm::Sha3_256,
+            Algorithm::Crc32c,
+        ];
+        let source = Source::File {
+            path: path.clone(),
+            links: Links::Refuse,
+        };
+        let task = Task::new(source, algorithms);
+        let mut hasher = MultiHasher::new(&algorithms);
+        hasher.update(&bytes);
+        let expected = hasher.finish();
+        for io in IO_MODES {
+            let options = Options {
+                save_every: std::num::NonZeroU64::new(1 << 20),
+                ..options(2, io)
+            };
+            let (watcher, _) = watch(&task, &options);
+            assert_eq!(watcher.finished, [0]);
+            let places: Vec<u64> = watcher
+                .saved
+                .iter()
+                .map(|saved| saved.offset >> 20)
+                .collect();
+            // A mapped file is seen in longer pieces.
+            if io != IoMode::Mmap {
+                assert_eq!(places, [1, 2, 3, 4], "{io:?}");
+            }
+            for saved in watcher.saved {
+                let offset = saved.offset;
+                let mut task = task.clone();
+                task.begun = Some(Box::new(saved));
+                let (_, outcome) = watch(&task, &options);
+                let Outcome::Hashed(hashed) = outcome else {
+                    panic!("{outcome:?}")
+                };
+                assert_eq!(hashed.digests, expected, "{io:?} from {offset}");
+                assert_eq!(hashed.read_now(), bytes.len() as u64 - offset);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_has_changed_or_is_fed_to_something_else_is_read_from_its_beginning() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("big");
+        fs::write(&path, painted(2_500_000)).unwrap();
+        let options = Options {
+            save_every: std::num::NonZeroU64::new(1 << 20),
+            ..options(1, IoMode::Read)
+        };
+        let mut task = task(&path);
+        let (watcher, _) = watch(&task, &options);
+        let saved = watcher.saved[0].clone();
+        let read_before = |task: &Task| match watch(task, &options).1 {
+            Outcome::Hashed(hashed) => hashed.read_before,
+            other => panic!("{other:?}"),
+        };
+        task.begun = Some(Box::new(saved.clone()));
+        assert_eq!(read_before(&task), Some(1 << 20));
+        let mut others = task.clone();
+        others.algorithms = [Algorithm::Md5].into();
+        assert_eq!(read_before(&others), None);
+        let mut torn = saved;
+        torn.states[1] = Box::new([]);
+        others = task.clone();
+        others.begun = Some(Box::new(torn));
+        assert_eq!(read_before(&others), None);
+        thread::sleep(Duration::from_millis(20));
+        fs::write(&path, painted(2_500_000)).unwrap();
+        assert_eq!(read_before(&task), None);
+    }
+
+    #[test]
+    fn blake2_and_xxhash_are_not_saved() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("big");
+        fs::write(&path, painted(2_500_000)).unwrap();
+        let options = Options {
+            save_every: std::num::NonZeroU64::new(1 << 20),
+            ..options(1, IoMode::Read)
+        };
+        for algorithm in [Algorithm::Blake2s, Algorithm::BLAKE2B, Algorithm::Xxh64] {
+            let mut task = task(&path);
+            task.algorithms = [Algorithm::Sha256, algorithm].into();
+            assert!(watch(&task, &options).0.saved.is_empty(), "{algorithm}");
+        }
     }
 }

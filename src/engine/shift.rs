@@ -101,6 +101,7 @@ impl<T: Send + 'static> Shift<T> {
                 [slot] if slot.is_long() => self.move_on_alone(),
                 _ => self.move_on_side_by_side(),
             }
+            self.save_states();
             self.close_done();
             self.hand_in();
         }
@@ -164,6 +165,7 @@ impl<T: Send + 'static> Shift<T> {
     fn open_job(&mut self, job: Waiting<T>) -> bool {
         let is_stream = !matches!(job.task.source, Source::File { .. });
         if let Some(status) = unchanged(&job.task) {
+            self.worker.gauges.add_spared(status.size);
             self.add_done(job.sequence, job.token, Outcome::Unread(status));
             return true;
         }
@@ -220,13 +222,27 @@ impl<T: Send + 'static> Shift<T> {
 
     fn add(&mut self, sequence: u64, token: T, opened: Opened, task: Task) {
         let Task {
-            source, algorithms, ..
+            source,
+            algorithms,
+            begun,
+            ..
         } = task;
-        let file = OpenFile::new(source, opened);
+        let mut file = OpenFile::new(source, opened);
+        let (mut message, buffer) = self.take_spare(&algorithms);
+        if let Some(saved) = begun
+            && saved.algorithms == algorithms
+            && message.restore(&saved.states)
+            && !file.skip(&saved)
+        {
+            message.reset();
+        }
         let gauges = &self.worker.gauges;
         let large =
             (file.size() >= LARGE_FILE_BYTES).then(|| gauges.begin_large(file.path(), file.size()));
-        let (message, buffer) = self.take_spare(&algorithms);
+        gauges.add_spared(file.begun_at());
+        if let Some(large) = &large {
+            large.add_bytes(file.begun_at());
+        }
         self.open
             .push(Slot::new((sequence, token), file, message, buffer, large));
     }
@@ -282,6 +298,17 @@ impl<T: Send + 'static> Shift<T> {
         hash_side_by_side(open, &worker.kernels);
         let bytes = open.iter_mut().map(Slot::count_chunk).sum();
         worker.gauges.add_bytes(bytes);
+    }
+
+    /// Tells how far long files have come.
+    fn save_states(&mut self) {
+        let Some(every) = self.worker.save_every else {
+            return;
+        };
+        let saved = self.open.iter_mut().filter_map(|slot| slot.save(every));
+        for saved in saved {
+            self.worker.tell_saved(saved);
+        }
     }
 
     /// Closes the files that are done, and keeps the others open.

@@ -1,6 +1,8 @@
 //! A file that is open, and what it needs to be moved on.
 
 use std::mem;
+use std::num::NonZeroU64;
+use std::sync::Arc;
 
 use crate::error::FileError;
 use crate::lanes::Lanes;
@@ -10,7 +12,7 @@ use super::gauges::LargeGuard;
 use super::job::Done;
 use super::message::Message;
 use super::open_file::OpenFile;
-use super::{Gauges, Outcome};
+use super::{Gauges, Outcome, Saved};
 
 /// Bytes that are read at a time of each of several files. With more, the chunks of all lanes no
 /// longer stay in the cache while one algorithm after the other takes them.
@@ -23,6 +25,10 @@ const LONG_CHUNK_BYTES: usize = 1024 * 1024;
 /// The same for mapped files: a mapping costs more than a read, and nothing is copied.
 const MAPPED_CHUNK_BYTES: u64 = 256 * 1024;
 const LONG_MAPPED_BYTES: u64 = 8 << 20;
+
+/// States are saved at multiples of this, where long chunks meet, every way of reading can go on and
+/// BLAKE3 has whole subtrees.
+const SAVED_AT_BYTES: u64 = LONG_CHUNK_BYTES as u64;
 
 /// Buffers of a file that is alone: one is hashed while the other is filled.
 pub(super) struct LongBuffers {
@@ -39,6 +45,15 @@ impl LongBuffers {
     }
 }
 
+/// The part of a long buffer that is read next. After a short read in between, the chunks meet at
+/// multiples of their length again.
+fn to_next_edge<'b>(file: &OpenFile, buffer: &'b mut Buffer) -> &'b mut [u8] {
+    let over = file.read_bytes() % LONG_CHUNK_BYTES as u64;
+    // Less than the buffer's length.
+    let over = usize::try_from(over).unwrap_or(0);
+    &mut buffer.as_mut_slice()[..LONG_CHUNK_BYTES - over]
+}
+
 /// An open file with its place in the order.
 pub(super) struct Slot<T> {
     sequence: u64,
@@ -48,6 +63,10 @@ pub(super) struct Slot<T> {
     /// Its own buffer for when it is one of several.
     buffer: Buffer,
     large: Option<LargeGuard>,
+    /// Bytes that the message has taken.
+    hashed: u64,
+    /// Of those, how many when the states were last saved.
+    saved_at: u64,
     /// Bytes of the chunk that is to be hashed next; `None` if none has been read.
     ready: Option<usize>,
     /// Bytes in the long front buffer that are to be hashed before anything else.
@@ -64,6 +83,7 @@ impl<T> Slot<T> {
         large: Option<LargeGuard>,
     ) -> Self {
         let (ready, ahead, failed) = (None, 0, None);
+        let begun_at = file.begun_at();
         Self {
             sequence,
             token,
@@ -71,6 +91,8 @@ impl<T> Slot<T> {
             message,
             buffer,
             large,
+            hashed: begun_at,
+            saved_at: begun_at,
             ready,
             ahead,
             failed,
@@ -132,13 +154,15 @@ impl<T> Slot<T> {
     /// files together.
     pub(super) fn count_chunk(&mut self) -> u64 {
         let bytes = self.ready.take().unwrap_or(0) as u64;
+        self.hashed += bytes;
         if let Some(large) = &self.large {
             large.add_bytes(bytes);
         }
         bytes
     }
 
-    fn count(&self, bytes: u64, gauges: &Gauges) {
+    fn count(&mut self, bytes: u64, gauges: &Gauges) {
+        self.hashed += bytes;
         gauges.add_bytes(bytes);
         if let Some(large) = &self.large {
             large.add_bytes(bytes);
@@ -172,11 +196,11 @@ impl<T> Slot<T> {
         }
         let LongBuffers { front, back } = long;
         if self.ahead == 0 {
-            self.ahead = file.fill(front.as_mut_slice())?;
+            self.ahead = file.fill(to_next_edge(file, front))?;
         }
         let bytes = mem::take(&mut self.ahead);
         let (chunk, last) = (&front.as_slice()[..bytes], file.has_ended());
-        let read = || file.fill(back.as_mut_slice());
+        let read = || file.fill(to_next_edge(file, back));
         self.ahead = message.update_alone(kernels, chunk, last, read)?;
         mem::swap(front, back);
         Ok(bytes)
@@ -191,6 +215,28 @@ impl<T> Slot<T> {
                 .update_alone(kernels, &long.front.as_slice()[..bytes], last, || ());
             self.count(bytes as u64, gauges);
         }
+    }
+
+    /// The states, if the file is now so many bytes further than when they were last saved.
+    ///
+    /// Not after the end, where the message has its padding.
+    pub(super) fn save(&mut self, every: NonZeroU64) -> Option<Saved> {
+        let is_due = self.hashed - self.saved_at >= every.get();
+        let is_open = self.failed.is_none() && !self.file.has_ended();
+        // Every byte that was read is hashed or waits to be: the offset is that of the states.
+        let is_all = self.hashed + self.ahead as u64 == self.file.read_bytes();
+        if !is_due || !is_open || !is_all || !self.hashed.is_multiple_of(SAVED_AT_BYTES) {
+            return None;
+        }
+        let states = self.message.save()?;
+        self.saved_at = self.hashed;
+        Some(Saved {
+            path: self.file.path().to_owned(),
+            status: self.file.status()?,
+            offset: self.hashed,
+            algorithms: Arc::clone(self.message.algorithms()),
+            states,
+        })
     }
 
     /// What came of the file. The message is ready for the next one.

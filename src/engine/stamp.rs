@@ -3,7 +3,7 @@
 use std::fs::Metadata;
 use std::time::SystemTime;
 
-use super::{Identity, Instability};
+use super::{Identity, Instability, Status};
 use crate::timestamp::Timestamp;
 
 /// What must not change while a file is read.
@@ -32,6 +32,14 @@ impl Stamp {
             // Some file systems have no modification time; then it is not compared.
             modified: metadata.modified().ok(),
             inode: inode(metadata),
+        }
+    }
+
+    pub(super) fn status(&self) -> Status {
+        Status {
+            size: self.size,
+            modified: self.modified.and_then(Timestamp::from_system),
+            identity: self.identity(),
         }
     }
 

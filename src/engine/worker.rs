@@ -1,6 +1,7 @@
 //! Workers: called when jobs wait, and gone when none do.
 
 use std::cell::Cell;
+use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +15,7 @@ use crate::lanes::{Blake2State, Lanes};
 use super::job::{Done, Finished};
 use super::message::Message;
 use super::shift::{Kit, Shift};
-use super::{Cancel, Gauges, IoMode, Task};
+use super::{Cancel, Gauges, IoMode, Saved, Task};
 
 /// Files that a worker holds open at most, for the widest kernel with some to refill it from.
 pub(super) const MOST_OPEN: usize = 48;
@@ -58,6 +59,7 @@ pub(super) struct Worker<T> {
     pub(super) files_each: usize,
     pub(super) io: IoMode,
     pub(super) kernels: Lanes,
+    pub(super) save_every: Option<NonZeroU64>,
     pub(super) stop: Cancel,
     pub(super) gauges: Arc<Gauges>,
 }
@@ -74,6 +76,7 @@ impl<T> Clone for Worker<T> {
             files_each: self.files_each,
             io: self.io,
             kernels: self.kernels,
+            save_every: self.save_every,
             stop: self.stop.clone(),
             gauges: Arc::clone(&self.gauges),
         }
@@ -142,6 +145,12 @@ impl<T> Worker<T> {
             1 => 1,
             width => (2 * width).min(MOST_OPEN),
         }
+    }
+
+    /// Hands states to the consumer.
+    pub(super) fn tell_saved(&self, saved: Saved) {
+        // As above: without a receiver nobody needs them.
+        self.finished.send(Finished::Saved(Box::new(saved))).ok();
     }
 
     /// Hands outcomes to the consumer.

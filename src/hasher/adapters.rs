@@ -1,11 +1,13 @@
-//! The digest crates behind [`StreamHasher`]; no other file names them.
+//! The digest crates behind [`StreamHasher`]; no other file names them, but for BLAKE3.
 
 use digest::FixedOutputReset;
+use digest::common::hazmat::{SerializableState, SerializedState};
 
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 
 use super::StreamHasher;
+use super::blake3::Blake3;
 
 /// Makes the hasher of an algorithm, ready for the first byte.
 ///
@@ -37,7 +39,7 @@ pub fn new_hasher(algorithm: Algorithm) -> Box<dyn StreamHasher> {
         Algorithm::Whirlpool => boxed::<whirlpool::Whirlpool>(algorithm),
         Algorithm::Blake2b(_) => Box::new(Blake2b::new(algorithm)),
         Algorithm::Blake2s => Box::new(Blake2s(blake2s_simd::State::new())),
-        Algorithm::Blake3 => Box::new(Blake3(Box::new(blake3::Hasher::new()))),
+        Algorithm::Blake3 => Box::new(Blake3::new()),
         Algorithm::Crc32 => Box::new(Crc::new(algorithm, crc_fast::CrcAlgorithm::Crc32IsoHdlc)),
         Algorithm::Crc32c => Box::new(Crc::new(algorithm, crc_fast::CrcAlgorithm::Crc32Iscsi)),
         Algorithm::Cksum => Box::new(Cksum::new()),
@@ -50,7 +52,7 @@ pub fn new_hasher(algorithm: Algorithm) -> Box<dyn StreamHasher> {
 
 /// Joins bytes that have the algorithm's length by construction; another length would be a defect of
 /// the crate in question, and stopping is the only honest answer to it.
-fn digest_of(algorithm: Algorithm, bytes: &[u8]) -> Digest {
+pub(super) fn digest_of(algorithm: Algorithm, bytes: &[u8]) -> Digest {
     match Digest::new(algorithm, bytes) {
         Some(digest) => digest,
         None => unreachable!("{algorithm} gave {} bytes", bytes.len()),
@@ -65,7 +67,7 @@ struct RustCrypto<D> {
 
 fn boxed<D>(algorithm: Algorithm) -> Box<dyn StreamHasher>
 where
-    D: digest::Digest + FixedOutputReset + Send + 'static,
+    D: digest::Digest + FixedOutputReset + SerializableState + Send + 'static,
 {
     Box::new(RustCrypto {
         algorithm,
@@ -73,7 +75,10 @@ where
     })
 }
 
-impl<D: digest::Digest + FixedOutputReset + Send> StreamHasher for RustCrypto<D> {
+impl<D> StreamHasher for RustCrypto<D>
+where
+    D: digest::Digest + FixedOutputReset + SerializableState + Send,
+{
     fn update(&mut self, bytes: &[u8]) {
         digest::Digest::update(&mut self.state, bytes);
     }
@@ -84,6 +89,18 @@ impl<D: digest::Digest + FixedOutputReset + Send> StreamHasher for RustCrypto<D>
 
     fn reset(&mut self) {
         digest::Digest::reset(&mut self.state);
+    }
+
+    fn save(&self) -> Option<Box<[u8]>> {
+        Some(self.state.serialize().as_slice().into())
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let Ok(saved) = <&SerializedState<D>>::try_from(saved) else {
+            return false;
+        };
+        let restored = D::deserialize(saved);
+        restored.map(|state| self.state = state).is_ok()
     }
 }
 
@@ -135,31 +152,9 @@ impl StreamHasher for Blake2s {
     }
 }
 
-/// Boxed, since its state is about 2 KiB.
-struct Blake3(Box<blake3::Hasher>);
-
-impl StreamHasher for Blake3 {
-    fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    fn update_wide(&mut self, bytes: &[u8]) {
-        self.0.update_rayon(bytes);
-    }
-
-    fn finish(&mut self) -> Digest {
-        let digest = digest_of(Algorithm::Blake3, self.0.finalize().as_bytes());
-        self.reset();
-        digest
-    }
-
-    fn reset(&mut self) {
-        self.0.reset();
-    }
-}
-
 struct Crc {
     algorithm: Algorithm,
+    parameters: crc_fast::CrcAlgorithm,
     state: crc_fast::Digest,
 }
 
@@ -167,6 +162,7 @@ impl Crc {
     fn new(algorithm: Algorithm, parameters: crc_fast::CrcAlgorithm) -> Self {
         Self {
             algorithm,
+            parameters,
             state: crc_fast::Digest::new(parameters),
         }
     }
@@ -188,6 +184,19 @@ impl StreamHasher for Crc {
 
     fn reset(&mut self) {
         self.state.reset();
+    }
+
+    fn save(&self) -> Option<Box<[u8]>> {
+        Some(self.state.get_state().to_le_bytes().into())
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let Ok(saved) = saved.try_into() else {
+            return false;
+        };
+        let state = u64::from_le_bytes(saved);
+        self.state = crc_fast::Digest::new_with_init_state(self.parameters, state);
+        true
     }
 }
 
@@ -224,6 +233,20 @@ impl StreamHasher for Cksum {
     fn reset(&mut self) {
         self.crc.reset();
         self.len_bytes = 0;
+    }
+
+    fn save(&self) -> Option<Box<[u8]>> {
+        let mut saved = self.len_bytes.to_le_bytes().to_vec();
+        saved.extend_from_slice(&self.crc.save()?);
+        Some(saved.into())
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let Some((length, crc)) = saved.split_first_chunk() else {
+            return false;
+        };
+        self.len_bytes = u64::from_le_bytes(*length);
+        self.crc.restore(crc)
     }
 }
 
@@ -278,3 +301,30 @@ xxhash!(
     twox_hash::XxHash3_128::write,
     twox_hash::XxHash3_128::finish_128
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_saved_state_goes_on_where_the_crate_gives_it_away() {
+        let bytes: Vec<u8> = (0..=250).cycle().take(2 << 20).collect();
+        let (head, tail) = bytes.split_at(1 << 20);
+        for algorithm in Algorithm::all() {
+            let mut first = new_hasher(algorithm);
+            first.update(head);
+            let saved = first.save();
+            let name = algorithm.to_string();
+            let cannot = name.starts_with("xxh") || name.starts_with("blake2");
+            assert_eq!(saved.is_none(), cannot, "{algorithm}");
+            let Some(saved) = saved else { continue };
+            first.update(tail);
+            let mut second = new_hasher(algorithm);
+            second.update(b"forgotten");
+            assert!(second.restore(&saved), "{algorithm}");
+            second.update(tail);
+            assert_eq!(second.finish(), first.finish(), "{algorithm}");
+            assert!(!second.restore(&saved[1..]), "{algorithm}");
+        }
+    }
+}

@@ -4,6 +4,7 @@
 //! buffer while it is in the cache, so that a file is read once whatever the number of algorithms.
 
 mod adapters;
+mod blake3;
 mod multi;
 
 pub use adapters::new_hasher;
@@ -27,4 +28,17 @@ pub trait StreamHasher: Send {
 
     /// Forgets what was fed and starts anew.
     fn reset(&mut self);
+
+    /// What is needed to go on later, at a multiple of 1 MiB; `None` if the algorithm's crate does not
+    /// give it away.
+    fn save(&self) -> Option<Box<[u8]>> {
+        None
+    }
+
+    /// Goes on from what was saved of a stream of the same algorithm, by the same version of this
+    /// crate; false if these bytes are nothing of the kind. There must be more to come.
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let _ = saved;
+        false
+    }
 }

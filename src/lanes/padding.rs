@@ -52,6 +52,26 @@ impl<T: Copy, const WORDS: usize, const BLOCK: usize> Core<T, WORDS, BLOCK> {
         self.order
     }
 
+    /// How many bytes of the message have come, and those of them that fill no block yet; `None` if
+    /// it has its padding.
+    pub(super) fn progress(&self) -> Option<(u64, &[u8])> {
+        let kept = &self.buffer[0][..self.buffered_bytes];
+        (!self.padded).then_some((self.length_bytes, kept))
+    }
+
+    /// Goes on from what [`Core::progress`] and the words were; false if they cannot be together.
+    pub(super) fn go_on(&mut self, words: [T; WORDS], length_bytes: u64, kept: &[u8]) -> bool {
+        self.reset();
+        if length_bytes % BLOCK as u64 != kept.len() as u64 {
+            return false;
+        }
+        self.words = words;
+        self.length_bytes = length_bytes;
+        self.buffer[0][..kept.len()].copy_from_slice(kept);
+        self.buffered_bytes = kept.len();
+        true
+    }
+
     /// How many bytes are missing to a whole block; none if the message is at a block's edge.
     pub(super) fn missing_bytes(&self) -> usize {
         (BLOCK - self.buffered_bytes) % BLOCK

@@ -80,6 +80,28 @@ impl LaneState {
         }
     }
 
+    /// What is needed to go on later: the words, the length, and the bytes that fill no block yet, all
+    /// in little-endian order. `None` if the message has its padding.
+    pub fn save(&self) -> Option<Box<[u8]>> {
+        match &self.family {
+            Family::Md5(core) => save(core, u32::to_le_bytes),
+            Family::Sha1(core) => save(core, u32::to_le_bytes),
+            Family::Sha256(core) => save(core, u32::to_le_bytes),
+            Family::Sha512(core) => save(core, u64::to_le_bytes),
+        }
+    }
+
+    /// Goes on from what was saved of a message of the same algorithm; false, and an empty message, if
+    /// these bytes are nothing of the kind.
+    pub fn restore(&mut self, saved: &[u8]) -> bool {
+        match &mut self.family {
+            Family::Md5(core) => restore(core, saved, u32::from_le_bytes),
+            Family::Sha1(core) => restore(core, saved, u32::from_le_bytes),
+            Family::Sha256(core) => restore(core, saved, u32::from_le_bytes),
+            Family::Sha512(core) => restore(core, saved, u64::from_le_bytes),
+        }
+    }
+
     /// Gives the digest of everything since the start or the last `finish`, and starts anew.
     ///
     /// If the last chunk was not marked as [`Stream::last`], the padding is hashed here, alone and
@@ -125,6 +147,39 @@ impl LaneState {
     }
 }
 
+fn save<T: Copy, const WORDS: usize, const BLOCK: usize, const BYTES: usize>(
+    core: &Core<T, WORDS, BLOCK>,
+    to_bytes: fn(T) -> [u8; BYTES],
+) -> Option<Box<[u8]>> {
+    let (length_bytes, kept) = core.progress()?;
+    let mut saved = Vec::with_capacity(WORDS * BYTES + 8 + kept.len());
+    for word in core.words {
+        saved.extend_from_slice(&to_bytes(word));
+    }
+    saved.extend_from_slice(&length_bytes.to_le_bytes());
+    saved.extend_from_slice(kept);
+    Some(saved.into())
+}
+
+fn restore<T: Copy, const WORDS: usize, const BLOCK: usize, const BYTES: usize>(
+    core: &mut Core<T, WORDS, BLOCK>,
+    saved: &[u8],
+    from_bytes: fn([u8; BYTES]) -> T,
+) -> bool {
+    core.reset();
+    let mut words = core.words;
+    let Some((head, rest)) = saved.split_at_checked(WORDS * BYTES) else {
+        return false;
+    };
+    for (word, bytes) in words.iter_mut().zip(head.as_chunks().0) {
+        *word = from_bytes(*bytes);
+    }
+    match rest.split_first_chunk() {
+        Some((length, kept)) => core.go_on(words, u64::from_le_bytes(*length), kept),
+        None => false,
+    }
+}
+
 fn write_u32<const WORDS: usize, const BLOCK: usize>(
     core: &Core<u32, WORDS, BLOCK>,
     bytes: &mut [u8],
@@ -146,4 +201,38 @@ pub struct Stream<'a> {
     pub chunk: &'a [u8],
     /// Whether the message ends here: the padding is hashed too, and the digest is ready afterwards.
     pub last: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hasher::new_hasher;
+
+    #[test]
+    fn a_saved_state_goes_on_at_any_length() {
+        let bytes: Vec<u8> = (0..=250).cycle().take(700).collect();
+        for algorithm in Algorithm::all() {
+            let Some(mut first) = LaneState::new(algorithm) else {
+                continue;
+            };
+            let mut whole = new_hasher(algorithm);
+            whole.update(&bytes);
+            let expected = whole.finish();
+            for len in [0, 1, 63, 64, 65, 127, 128, 129, 600] {
+                let advance = |state: &mut LaneState, chunk, last| {
+                    Lanes::portable().advance(&mut [Stream { state, chunk, last }]);
+                };
+                first.reset();
+                advance(&mut first, &bytes[..len], false);
+                let saved = first.save().unwrap();
+                let mut second = LaneState::new(algorithm).unwrap();
+                advance(&mut second, b"forgotten", false);
+                assert!(second.restore(&saved), "{algorithm} {len}");
+                advance(&mut second, &bytes[len..], true);
+                assert!(second.save().is_none(), "padded");
+                assert_eq!(second.finish(), expected, "{algorithm} {len}");
+                assert!(!second.restore(&saved[..7]), "{algorithm} {len}");
+            }
+        }
+    }
 }

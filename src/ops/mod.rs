@@ -5,6 +5,7 @@ mod bag;
 mod convert;
 mod diff;
 mod hash;
+mod journal;
 mod manifests;
 mod merge;
 mod mhl;
@@ -16,7 +17,10 @@ pub use asides::open_manifest;
 pub use bag::{BagError, BagSettings, make_bag};
 pub use convert::{ConvertError, Converted, Inventory, Loss, Target};
 pub use diff::{DiffOptions, DiffSide, Diffed, FolderSide, diff};
-pub use hash::hash;
+pub use hash::{hash, hash_journalled};
+pub use journal::{
+    Contents, Journal, JournalError, Lock, Past, Recorded, Resumed, Term, journal_beside,
+};
 pub use manifests::{
     Item, Items, ManifestFile, ScopeError, Survey, SurveyedManifest, agree, recorded_walk,
 };

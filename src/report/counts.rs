@@ -58,6 +58,7 @@ pub struct Counts {
     /// Those of them that are ok and were not read.
     present: u64,
     hashed: u64,
+    from_before: u64,
     skipped: u64,
     malformed: u64,
     /// A manifest is damaged as a whole.
@@ -70,8 +71,10 @@ impl Counts {
     pub fn add(&mut self, event: &Event<'_>) {
         match event {
             Event::Hashed { hashed, .. } => {
-                self.hashed += 1;
-                self.add_bytes(hashed.size);
+                let from_before = hashed.is_from_before();
+                self.hashed += u64::from(!from_before);
+                self.from_before += u64::from(from_before);
+                self.add_bytes(hashed.read_now());
             }
             Event::Verdict { verdict, .. } => self.add_verdict(verdict),
             Event::Line { reason, .. } => {
@@ -122,6 +125,11 @@ impl Counts {
         self.hashed
     }
 
+    /// Files that `hash` or `update` did not read, since an earlier run that was stopped had.
+    pub fn from_before(&self) -> u64 {
+        self.from_before
+    }
+
     /// Links, pipes, sockets and devices that were not opened.
     pub fn skipped(&self) -> u64 {
         self.skipped
@@ -132,7 +140,7 @@ impl Counts {
         self.malformed
     }
 
-    /// Bytes of all files that were read to their end.
+    /// Bytes that were read of all files that were read to their end.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -28,6 +28,7 @@ pub(super) fn hashed(size: u64) -> Hashed {
     Hashed {
         digests: vec![digest(Algorithm::Xxh64, 0xab), digest(Algorithm::Crc32, 1)],
         size,
+        read_before: None,
         modified: None,
         identity: None,
         retried_reads: 0,

@@ -42,9 +42,10 @@ impl Snapshot {
         pace: &mut Pace,
         elapsed: Duration,
     ) -> Self {
+        let read = gauges.bytes();
         let done = Amount {
             files: gauges.files(),
-            bytes: gauges.bytes(),
+            bytes: read + gauges.spared(),
         };
         // Asked first: once it is true, the counts read after it are final.
         let complete = totals.is_complete();
@@ -52,7 +53,7 @@ impl Snapshot {
             files: totals.files(),
             bytes: totals.bytes(),
         };
-        pace.sample(elapsed, done.bytes);
+        pace.sample(elapsed, read);
         let left = counted.bytes.saturating_sub(done.bytes);
         Self {
             elapsed,

@@ -144,6 +144,7 @@ impl Summary {
             .iter()
             .map(|word| (self.counts.of(*word), self.command.word(*word)))
             .collect();
+        parts.push((self.counts.from_before(), "from the journal"));
         parts.push((self.counts.skipped(), "skipped"));
         parts.push((self.ignored, "missing and passed over"));
         parts

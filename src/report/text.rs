@@ -126,8 +126,12 @@ impl<W: Write, E: Write> TextReport<W, E> {
 impl<W: Write, E: Write> Report for TextReport<W, E> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event {
-            Event::Hashed { name, .. } => {
-                self.file(Verbosity::Verbose, "hashed", Paint::Green, name, "")
+            Event::Hashed { name, hashed } => {
+                let details = match hashed.is_from_before() {
+                    true => "  (from the journal)",
+                    false => "",
+                };
+                self.file(Verbosity::Verbose, "hashed", Paint::Green, name, details)
             }
             Event::Verdict { name, verdict } => self.verdict(name, verdict),
             Event::Line {

@@ -20,6 +20,7 @@ mod verify;
 // `hash` by theme.
 mod names;
 mod outputs;
+mod resume;
 mod selection;
 mod several;
 mod slices;

@@ -553,6 +553,7 @@ mod tests {
         Hashed {
             digests: session.algorithms().into_iter().map(digest).collect(),
             size: 1,
+            read_before: None,
             modified: None,
             identity: None,
             retried_reads: 0,
