@@ -329,7 +329,11 @@ fn sorted_manifests_are_compared_in_little_memory() {
     let tree = Tree::new();
     let list = |changed: &str| {
         let line = |number: u32| {
-            let changed = if number % 10_000 == 0 { changed } else { "0" };
+            let changed = if number.is_multiple_of(10_000) {
+                changed
+            } else {
+                "0"
+            };
             format!(
                 "{changed}{number:031x}  folder/{:03}/a long enough name {number:06}\n",
                 number / 1000
