@@ -120,6 +120,7 @@ mod tests {
             size,
             modified: Some(SystemTime::UNIX_EPOCH + Duration::new(seconds, 7)),
             identity: None,
+            read_before: None,
             retried_reads: 0,
             direct_refused: false,
         }
