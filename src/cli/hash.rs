@@ -103,7 +103,9 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
         None => published?,
     };
     let shown = progress.finish();
-    let code = end.tell(start, algorithms, verbosity)?;
+    // A slice of a small tree may well be empty.
+    let may_be_empty = args.slice.is_some();
+    let code = end.tell(start, algorithms, verbosity, may_be_empty)?;
     shown.map_err(Error::Output)?;
     Ok(code)
 }
@@ -481,11 +483,13 @@ impl ManifestSink {
         start: Instant,
         algorithms: Vec<Algorithm>,
         verbosity: Verbosity,
+        may_be_empty: bool,
     ) -> Result<ExitCode, Error> {
         if let Some(error) = self.unreported {
             return Err(Error::Output(error));
         }
-        let nothing = self.counts.hashed() + self.counts.from_before() == 0;
+        let hashed = self.counts.hashed() + self.counts.from_before();
+        let nothing = hashed == 0 && !may_be_empty;
         let code = ExitCode::from(self.counts.severity(Command::Hash, MalformedLines::Fail));
         let mut summary = Summary::new(Command::Hash, self.counts, start.elapsed());
         summary.algorithms = algorithms;

@@ -53,7 +53,7 @@ fn a_folder_that_cannot_be_read_is_told_by_every_slice() {
         let Some(cmd) = tree.cmd(["hash", "--slice", &slice, "t"]).unprivileged() else {
             return;
         };
-        let told = "unreadable t/closed";
+        let told = "unreadable  t/closed";
         cmd.run().stdout_any().stderr_has(told).code(2).check();
     }
 }
