@@ -66,9 +66,23 @@ fn tree(folder: &Path) -> (PathBuf, Vec<u8>) {
     (tree, expected)
 }
 
+/// moreutils has a program of the same name that does something else.
+#[track_caller]
+fn has_gnu_parallel() -> bool {
+    let Some(parallel) = tool("parallel") else {
+        return false;
+    };
+    let version = parallel.output(&["--version"], b"").unwrap_or_default();
+    let is_gnu = version.starts_with(b"GNU parallel");
+    if !is_gnu {
+        skipped("GNU parallel not installed");
+    }
+    is_gnu
+}
+
 #[test]
 fn gnu_parallel_makes_the_manifest_of_one_run() {
-    if tool("parallel").is_none() {
+    if !has_gnu_parallel() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -84,7 +98,7 @@ fn gnu_parallel_makes_the_manifest_of_one_run() {
 
 #[test]
 fn gnu_parallel_writes_no_manifest_if_a_slice_fails() {
-    if tool("parallel").is_none() {
+    if !has_gnu_parallel() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -102,7 +116,9 @@ struct Services(Vec<Child>);
 
 impl Services {
     fn start(&mut self, command: &mut Command) {
-        let child = command.stdin(std::process::Stdio::null()).spawn();
+        use std::process::Stdio;
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let child = command.stderr(Stdio::null()).spawn();
         self.0.push(child.expect("the service starts"));
     }
 }
