@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,7 +24,7 @@ pub(super) fn portion(args: &PortionArgs, start: Instant) -> Result<Portion, Fai
     let state = args.scrub_state.as_ref().map(read).transpose()?;
     Ok(Portion {
         state: state.map(Arc::new),
-        bytes: args.max_bytes.map(|bytes| bytes.get()),
+        bytes: args.max_bytes.map(NonZeroU64::get),
         until: args.max_time.and_then(|time| start.checked_add(time)),
     })
 }

@@ -160,12 +160,15 @@ impl Message {
             places,
             ..
         } = self;
-        let restore = |(place, state): (&Place, &Box<[u8]>)| match *place {
+        let restore = |(place, state): (&Place, &[u8])| match *place {
             Place::Lane(index) => lanes[index].restore(state),
             Place::Blake2(_) => false,
             Place::Hasher(index) => hashers[index].restore(state),
         };
-        let restored = places.len() == states.len() && places.iter().zip(states).all(restore);
+        let restored = places.len() == states.len() && {
+            let states = states.iter().map(Box::as_ref);
+            places.iter().zip(states).all(restore)
+        };
         if !restored {
             self.reset();
         }
