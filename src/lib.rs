@@ -9,7 +9,7 @@
 //! | layer | modules | what they know |
 //! |---|---|---|
 //! | 0 | [`c4`], [`error`], [`hex`], [`quote`], [`relpath`], [`signature`], [`timestamp`] | names, times and errors as data |
-//! | 1 | [`algorithm`], [`digest`], [`hasher`], [`lanes`], [`slice`] | bytes in, digests out |
+//! | 1 | [`algorithm`], [`digest`], [`hasher`], [`lanes`], [`slice`](mod@slice) | bytes in, digests out |
 //! | 2 | [`walk`], [`manifest`], [`engine`] | the tree, the list, the machine; none knows another |
 //! | 3 | [`event`] | what can be said of a name |
 //! | 4 | [`ops`], [`report`] | what the commands do; how it is shown |

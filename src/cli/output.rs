@@ -1,7 +1,7 @@
 //! Where manifests go: standard output, or a file that appears whole or not at all.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -74,6 +74,7 @@ impl Output {
                 }
                 let target = path.canonicalize().map_err(failed(Operation::Stat))?;
                 let beside = create_beside(&target).map_err(failed(Operation::Create))?;
+                keep_owner(beside.as_file(), &existing);
                 let permissions = beside.as_file().set_permissions(existing.permissions());
                 permissions.map_err(failed(Operation::Create))?;
                 return Ok(Self {
@@ -271,14 +272,25 @@ fn create_beside(target: &Path) -> io::Result<NamedTempFile> {
     remove_abandoned(target);
     loop {
         let file = make_beside(target)?;
+        // Another run may have taken it for abandoned before it was locked, and be about to remove it.
         // Without locks, it is merely not removed when this run is killed.
-        file.as_file().try_lock().ok();
-        // Another run may have taken it for abandoned before it was locked.
-        if file.path().exists() {
+        let is_taken = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
+        if !is_taken && file.path().exists() {
             return Ok(file);
         }
     }
 }
+
+/// Gives a new file the owner of the one that it replaces, where this user may do so.
+#[cfg(unix)]
+fn keep_owner(file: &File, replaced: &fs::Metadata) {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    // Whoever may not is the owner from now on, as with any file that is written anew.
+    fchown(file, Some(replaced.uid()), Some(replaced.gid())).ok();
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_file: &File, _replaced: &fs::Metadata) {}
 
 /// Temporary files of this and other runs beside a target.
 pub(super) fn partials_beside(target: &Path) -> Vec<PathBuf> {

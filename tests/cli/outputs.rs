@@ -4,6 +4,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use crate::common::skipped;
 use crate::harness::{BINARY, MD5_OF_ABC, MD5_OF_NOTHING, SHA256_OF_ABC, Started, Tree};
 
 fn one_file() -> Tree {
@@ -419,4 +420,50 @@ fn a_file_that_is_hashed_is_not_replaced_by_its_manifest() {
             .check();
     }
     assert_eq!(tree.read("precious"), b"abc");
+}
+
+#[test]
+fn a_manifest_that_is_replaced_keeps_its_owner() {
+    let tree = Tree::new();
+    tree.file("a", "abc").file("MD5SUMS", "old");
+    let path = tree.path("MD5SUMS");
+    if std::os::unix::fs::chown(&path, Some(65_534), Some(65_534)).is_err() {
+        return skipped("giving files away needs root");
+    }
+    tree.cmd(["hash", "-q", "--force", "-o", "MD5SUMS", "a"])
+        .run()
+        .check();
+    let now = std::fs::metadata(path).unwrap();
+    assert_eq!((now.uid(), now.gid()), (65_534, 65_534));
+}
+
+#[test]
+fn an_update_without_room_leaves_the_old_manifest_whole() {
+    let possible = std::process::Command::new("unshare")
+        .args(["-m", "true"])
+        .output();
+    if !possible.is_ok_and(|output| output.status.success()) {
+        return skipped("mounting needs root");
+    }
+    let tree = Tree::new();
+    for number in 0..1000 {
+        tree.file(format!("d/a name that takes some room {number}"), "");
+    }
+    tree.dir("small");
+    let script = "mount -t tmpfs -o size=400k none small || exit 32
+                  $M hash -q -C d -o small/M -f jsonl . || exit 33
+                  cp small/M saved; head -c 1M /dev/zero >small/fill 2>/dev/null
+                  $M update -C d small/M; code=$?
+                  cmp small/M saved && ls -A small; exit $code";
+    let output = tree.tool("unshare", ["-m", "sh", "-c", script]).unwrap();
+    let output = output.env("M", BINARY).run();
+    if output.code == Some(32) {
+        output.stdout_any().stderr_any().code(32).check();
+        return skipped("a tmpfs cannot be mounted here");
+    }
+    output
+        .stdout("M\nfill\n")
+        .stderr("multisum: small/M: write: No space left on device (os error 28)\n")
+        .code(2)
+        .check();
 }
