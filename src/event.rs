@@ -142,6 +142,14 @@ pub enum Note {
         /// What it is signed with.
         kind: SignatureKind,
     },
+    /// A key was given for the signatures of manifests, and this one has none.
+    #[error(
+        "{manifest}: it has no signature; nothing vouches for it (--require-signature refuses it)"
+    )]
+    Unsigned {
+        /// The manifest, or a folder that holds its own.
+        manifest: RelPath,
+    },
     /// Files that no run with the present state has found to be as listed.
     #[error("{0} listed file(s) were never found well since this state was begun")]
     NeverProved(u64),
@@ -178,11 +186,27 @@ pub enum Note {
     /// Entries that an update left as they are, since the files do not agree with them though nobody
     /// seems to have written to them.
     #[error(
-        "silent damage: {0} file(s) have other contents than recorded, though size and modification \
-         time are as recorded; the old entries are kept. Restore the files; or, if their contents \
-         are right, touch them and update again"
+        "silent damage: {0} file(s) have other contents than recorded, though by their modification \
+         times nobody has written to them; the old entries are kept. Restore the files; or, if their \
+         contents are right, touch them and update again"
     )]
     DamageKept(u64),
+    /// Files that an update did not read, since nothing but the date of a list says that they are
+    /// unchanged.
+    #[error(
+        "{files} file(s) were taken for unchanged by the date of the list alone; a list that was \
+         copied must be checked with verify first"
+    )]
+    TrustedDate {
+        /// How many.
+        files: u64,
+    },
+    /// A list that lies elsewhere than in the folder that its names are relative to, and cannot say so.
+    #[error("names are relative to {base}; verify with -C from there")]
+    RelativeTo {
+        /// The folder, seen from that of the list.
+        base: RelPath,
+    },
     /// Entries of files that are gone, which an update dropped.
     #[error("{0} entry(s) of files that are gone were dropped")]
     Pruned(u64),
@@ -479,6 +503,9 @@ pub enum Unverified {
         /// Those of the new side.
         new: String,
     },
+    /// The walk was not to come there.
+    #[error("listed, and left out of the walk")]
+    NotWalked,
     /// Nobody knows whether it is there.
     #[error("it may lie in a folder that could not be read")]
     FolderUnread,

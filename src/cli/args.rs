@@ -271,7 +271,8 @@ pub(super) struct VerifyArgs {
     )]
     pub(super) signature: Option<PathBuf>,
 
-    /// Use no manifest without a signature; otherwise --key checks those that have one
+    /// Use no manifest without a signature; otherwise --key checks those that have one, and names the
+    /// others
     #[arg(long, requires = "key", help_heading = "Signatures")]
     pub(super) require_signature: bool,
 
@@ -354,8 +355,10 @@ const UPDATE_EXAMPLES: &str = "\
 Only files that are new, or that may have been written to since the manifest was, are read: those with another size or
 modification time than recorded, and those whose modification or status change is not older than the manifest.
 
-A file with another digest, though size and modification time are as recorded, is corrupt: its entry is kept, so that
-'multisum verify' goes on reporting it. Restore the file; or, if its contents are right, touch it and update again.
+A file with other contents, though nobody seems to have written to it (its modification time is as recorded or, if
+none is recorded, older than the manifest), keeps its entry, so that 'multisum verify' goes on reporting it. Restore
+the file; or, if its contents are right, touch it and update again. Lists without modification times are trusted by
+their own date: verify a list that was copied before you update it.
 
 Examples:
   multisum update photos/tree.jsonl                what the manifest records is walked again
@@ -563,7 +566,8 @@ pub(super) struct BenchArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A portion of a manifest")]
 pub(super) struct PortionArgs {
-    /// Begin no further file when those before it have so many bytes; K, M, G and T multiply by 1024
+    /// Begin no further file when those before it have so many bytes, those aside of which the state
+    /// says that they were not well; K, M, G and T multiply by 1024
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub(super) max_bytes: Option<NonZeroU64>,
 
@@ -571,7 +575,8 @@ pub(super) struct PortionArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(super) max_time: Option<Duration>,
 
-    /// Keep in FILE when each file was last found well, and begin with those that have waited longest
+    /// Keep in FILE when each file was last tried and found well; begin with those that were not well,
+    /// then with those that have waited longest. Each copy needs a FILE of its own
     #[arg(long, value_name = "FILE")]
     pub(super) scrub_state: Option<PathBuf>,
 }

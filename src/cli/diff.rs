@@ -20,6 +20,7 @@ use crate::walk::{self, Input, LeaveOut, Root};
 use super::args::DiffArgs;
 use super::console::Console;
 use super::exit::ExitCode;
+use super::journal;
 use super::plan::{self, Failure};
 
 /// Compares the two sides that the arguments name.
@@ -113,6 +114,7 @@ fn leave_out(args: &DiffArgs, leave_out: &mut LeaveOut) -> Result<(), FileError>
         } else if !path.is_dir() {
             let stat = |error| FileError::new(Operation::Stat, path, error);
             leave_out.add_path(path).map_err(stat)?;
+            journal::leave_out_beside(path, leave_out);
         }
     }
     plan::leave_out_stream(&io::stdout(), "standard output", leave_out)

@@ -16,6 +16,7 @@ use super::args::{HashArgs, ReportArgs};
 use super::names::Naming;
 use super::output::partials_beside;
 use super::plan::Failure;
+use super::signature;
 
 /// A journal with what an earlier run has left.
 pub(super) struct Begun {
@@ -34,11 +35,13 @@ struct Wish {
     quiet: bool,
 }
 
-/// Leaves out what a run that writes this output keeps beside it, or has left there.
+/// Leaves out what a run that writes this manifest keeps beside it, or has left there, and its
+/// signatures: they are made when it is complete, so that it cannot list them.
 pub(super) fn leave_out_beside(output: &Path, leave_out: &mut LeaveOut) {
     for path in journal_beside(output)
         .into_iter()
         .chain(partials_beside(output))
+        .chain(signature::places(output))
     {
         // Most of the time nothing is there.
         leave_out.add_path(&path).ok();

@@ -33,9 +33,9 @@ pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
     };
     if !output.appears_whole() {
         // What has been written to a pipe cannot be taken back.
-        let merged = parts.write(&target, &mut io::sink())?;
+        let (merged, gaps) = parts.write(&target, &mut io::sink())?;
         if is_refused(&merged) {
-            return tell(args, &parts, &merged, &target).map_err(write_failed);
+            return tell(args, &parts, &merged, gaps, &target).map_err(write_failed);
         }
     }
     let mut out = Appending {
@@ -44,13 +44,13 @@ pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
     };
     let merged = parts.write(&target, &mut out);
     out.failure.map_or(Ok(()), Err)?;
-    let merged = merged?;
+    let (merged, gaps) = merged?;
     if !is_refused(&merged) {
         let path = output.path().to_owned();
         let published = output.publish();
         published.map_err(|reason| Failure::output(&path, reason))?;
     }
-    tell(args, &parts, &merged, &target).map_err(write_failed)
+    tell(args, &parts, &merged, gaps, &target).map_err(write_failed)
 }
 
 fn write_failed(error: io::Error) -> Failure {
@@ -135,6 +135,7 @@ fn tell(
     args: &MergeArgs,
     parts: &Parts,
     merged: &Converted,
+    gaps: u64,
     target: &Target,
 ) -> io::Result<ExitCode> {
     let mut stderr = io::stderr().lock();
@@ -150,9 +151,27 @@ fn tell(
         )?;
         return Ok(ExitCode::Incomplete);
     }
-    if args.quiet {
-        return Ok(ExitCode::Well);
+    let code = match gaps {
+        0 => ExitCode::Well,
+        _ => ExitCode::Incomplete,
+    };
+    if gaps > 0 {
+        let verb = if gaps == 1 { "is" } else { "are" };
+        let files = counted(gaps, "file");
+        writeln!(stderr, "{files} {verb} recorded as not hashed")?;
     }
+    if !args.quiet {
+        tell_whole(&mut stderr, parts, merged, target)?;
+    }
+    Ok(code)
+}
+
+fn tell_whole(
+    stderr: &mut dyn Write,
+    parts: &Parts,
+    merged: &Converted,
+    target: &Target,
+) -> io::Result<()> {
     if !parts.say_what_was_walked() {
         writeln!(
             stderr,
@@ -173,8 +192,7 @@ fn tell(
         counted(parts.count() as u64, "part"),
         target.format,
         names.join(", ")
-    )?;
-    Ok(ExitCode::Well)
+    )
 }
 
 /// What formats do not say that have no place for a base.

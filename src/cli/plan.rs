@@ -123,6 +123,8 @@ pub(super) enum Failure {
         path: PathBuf,
         reason: ScrubStateError,
     },
+    #[error("{}: the state of another copy or manifest; each needs one of its own", Quoted::path(.0))]
+    OtherScrubState(PathBuf),
     #[error("--scrub-state is of one manifest, and several are named")]
     SeveralScrubbed,
     #[error(transparent)]

@@ -39,6 +39,8 @@ pub(super) enum NotProved {
     TooLarge(PathBuf),
     #[error("{}: not text, as signatures and keys are", Quoted::path(.0))]
     NoText(PathBuf),
+    #[error("{}: not a regular file, as signatures and keys are", Quoted::path(.0))]
+    NoFile(PathBuf),
 }
 
 /// What is asked of the signatures of manifests.
@@ -110,18 +112,22 @@ impl Signatures {
     }
 }
 
+/// Where the signatures of a manifest may lie; a folder has none.
+pub(super) fn places(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let manifest = (!path.is_dir()).then(|| path.as_os_str().to_owned());
+    manifest.into_iter().flat_map(|manifest| {
+        ENDINGS.map(|ending| {
+            let mut name = manifest.clone();
+            name.push(".");
+            name.push(ending);
+            PathBuf::from(name)
+        })
+    })
+}
+
 /// The signature that lies beside a manifest, if there is one.
 pub(super) fn beside(path: &Path) -> Option<PathBuf> {
-    let with_ending = |ending: &&str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".");
-        name.push(ending);
-        PathBuf::from(name)
-    };
-    ENDINGS
-        .iter()
-        .map(with_ending)
-        .find(|place| place.symlink_metadata().is_ok())
+    places(path).find(|place| place.symlink_metadata().is_ok())
 }
 
 /// A file with the key; or the key itself, which is no name of a file that is there.
@@ -136,6 +142,10 @@ fn read_key(key: &OsString) -> Result<String, Failure> {
 fn read_text(path: &Path) -> Result<String, Failure> {
     let failed = |operation| move |error| FileError::new(operation, path, error);
     let metadata = fs::metadata(path).map_err(failed(Operation::Stat))?;
+    // To open a pipe would be to wait for somebody to write to it.
+    if !metadata.is_file() {
+        return Err(NotProved::NoFile(path.to_owned()).into());
+    }
     if metadata.len() > MOST_BYTES {
         return Err(NotProved::TooLarge(path.to_owned()).into());
     }

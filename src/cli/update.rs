@@ -9,8 +9,8 @@ use std::time::Instant;
 use crate::algorithm::Algorithm;
 use crate::engine::Totals;
 use crate::error::{Error, FileError, Operation};
-use crate::event::{Event, Note, OutcomeWord, Sink};
-use crate::manifest::{Entry, GapKind, Header, Hints, Scope, Writer};
+use crate::event::{Event, Note, OutcomeWord, Severity, Sink};
+use crate::manifest::{Entry, Format, GapKind, Header, Hints, Scope, Writer};
 use crate::ops::{self, Ledger, ManifestFile, Renewal, Survey, UpdateOptions, Updated, WalkOrder};
 use crate::relpath::RelPath;
 use crate::report::{Command, Counts, MalformedLines, Progress, Report, Summary};
@@ -57,13 +57,19 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
     let header = scope.header(&target.path, created)?;
     let mut walk_options = scope.options;
     let output = target.open(args, &mut walk_options)?;
+    let elsewhere = target.note(renewal.format, &header);
     let recorded_at = ops::recorded_at(&manifest, &survey);
     let options = UpdateOptions {
         algorithms: renewal.algorithms.clone(),
         recorded_at,
         base: base.clone(),
         order: WalkOrder::new(&scope.roots),
-        through_links: !scope.recorded,
+        through_links: !scope.recorded && !scope.only_listed,
+        only_listed: scope.only_listed,
+        roots: match scope.recorded {
+            true => scope.roots,
+            false => Vec::new(),
+        },
         prune: args.prune,
     };
     let mut copy = Copy::new(output, renewal.writer(header.clone())?);
@@ -75,11 +81,19 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
     if updated.found == 0 && survey.claims > 0 {
         return Err(Failure::NothingThere(base));
     }
+    if let Some(root) = updated.deserted {
+        return Err(Failure::NothingThere(
+            base.join(root.to_path().unwrap_or_default()),
+        ));
+    }
     let publish = || {
         let mut output = copy.finish()?;
-        if !updated.moved_away.is_empty() {
+        let is_dated = matches!(renewal.format, Format::Jsonl | Format::Dfxml);
+        let is_backdated = updated.unconfirmed && is_dated;
+        if is_backdated || !updated.moved_away.is_empty() {
+            let header = true_header(header, &updated, recorded_at);
             let again = Copy::new(target.create(args)?, renewal.writer(header)?);
-            output = without_moved(output, again, &renewal, &updated, &options.order, &target)?;
+            output = written_again(output, again, &renewal, &updated, &options.order, &target)?;
         }
         // What was kept unproved stays to be read until it is proved.
         let unproved = recorded_at.filter(|_| updated.unconfirmed);
@@ -90,12 +104,23 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
         published.map_err(|reason| Failure::output(&target.path, reason))
     };
     progress.suspend(publish)?;
+    sink.notes.extend(elsewhere);
     sink.notes
         .extend(signature::beside(&target.path).map(|signature| outdated(&signature)));
     let shown = progress.finish();
     let code = sink.finish(start, &updated, &base, renewal.algorithms)?;
     shown.map_err(Error::Output)?;
     Ok(code)
+}
+
+/// What the manifest says of itself once everything is known: of a moment at which not all of its
+/// entries were proved it must not say that they were true then.
+fn true_header(header: Header, updated: &Updated, recorded_at: Option<Timestamp>) -> Header {
+    let created = match updated.unconfirmed {
+        true => header.created.min(recorded_at),
+        false => header.created,
+    };
+    Header { created, ..header }
 }
 
 fn outdated(signature: &Path) -> Note {
@@ -119,7 +144,12 @@ fn open(args: &UpdateArgs, asked: Option<Algorithm>) -> Result<ManifestFile, Fai
     if path.is_dir() {
         return Err(Failure::UpdateOfFolder(path.clone()));
     }
-    let file = File::open(path).map_err(|error| FileError::new(Operation::Open, path, error))?;
+    let failed = |error| FileError::new(Operation::Open, path, error);
+    // To open a pipe would wait for whoever writes to it.
+    if path.as_os_str() == "-" || !path.metadata().map_err(failed)?.is_file() {
+        return Err(refused(args, ops::RenewalError::NoRegularFile));
+    }
+    let file = File::open(path).map_err(failed)?;
     let hints = Hints {
         list_name: Some(path.clone()),
         algorithm: asked,
@@ -153,6 +183,13 @@ impl Target {
         output.map_err(|reason| Failure::output(&self.path, reason))
     }
 
+    /// Where another file than the old one verifies from, unless it says so itself.
+    fn note(&self, format: Format, header: &Header) -> Option<Note> {
+        let base = header.base.clone().filter(|base| base.as_bytes() != b".")?;
+        let is_said = self.in_place || format == Format::Jsonl;
+        (!is_said).then_some(Note::RelativeTo { base })
+    }
+
     /// Opens it, and keeps it, the old manifest and the report out of the walk.
     fn open(&self, args: &UpdateArgs, walk: &mut walk::Options) -> Result<Output, Failure> {
         let output = self.create(args)?;
@@ -178,6 +215,8 @@ struct Walked {
     base: PathBuf,
     /// Whether the manifest says so.
     recorded: bool,
+    /// Nothing was walked to make the manifest, and nothing is now: it holds what was named.
+    only_listed: bool,
     inputs: Vec<Input>,
     /// The names of the inputs.
     roots: Vec<RelPath>,
@@ -188,7 +227,8 @@ struct Walked {
 }
 
 impl Walked {
-    /// What the manifest records, or else the whole base as far as the arguments say.
+    /// What the manifest records, or else, if it could have and does not, what it lists; of another
+    /// list the whole base as far as the arguments say.
     fn plan(args: &UpdateArgs, survey: &Survey) -> Result<Self, Failure> {
         let recorded = survey.header.clone().unwrap_or_default();
         let base = base(args, &recorded);
@@ -200,11 +240,15 @@ impl Walked {
             path: args.manifest.clone(),
             reason,
         };
-        if let Some((inputs, options)) = ops::recorded_walk(&recorded, &base).map_err(failed)? {
+        let walked = ops::recorded_walk(&recorded, &base).map_err(failed)?;
+        let only_listed = walked.is_none() && survey.evidence.format == Format::Jsonl;
+        let nothing = || (Vec::new(), walk::Options::default());
+        if let Some((inputs, options)) = walked.or_else(|| only_listed.then(nothing)) {
             ops::agree(&recorded.scope, &asked).map_err(failed)?;
             return Ok(Self {
                 base,
-                recorded: true,
+                recorded: !only_listed,
+                only_listed,
                 roots: inputs.iter().map(name_of).collect(),
                 inputs,
                 options,
@@ -214,6 +258,7 @@ impl Walked {
         }
         Ok(Self {
             recorded: false,
+            only_listed: false,
             inputs: vec![Input::Path(Root::relative(&base))],
             roots: vec![RelPath::default()],
             base,
@@ -308,9 +353,9 @@ impl Ledger for Copy {
     }
 }
 
-/// What was written, without the old names of files that have moved, which nobody knew before all
-/// new files were read.
-fn without_moved(
+/// What was written, with another header and without the old names of files that have moved: neither
+/// was known before all files were read.
+fn written_again(
     mut written: Output,
     mut again: Copy,
     renewal: &Renewal,
@@ -364,26 +409,29 @@ impl UpdateSink {
         algorithms: Vec<Algorithm>,
     ) -> Result<ExitCode, Failure> {
         let missing = self.counts.of(OutcomeWord::Missing);
-        let corrupt = self.counts.of(OutcomeWord::Corrupt);
-        let (kept, notes) = match updated.pruned {
-            0 => (
-                self.counts.clone(),
-                [
-                    (corrupt, Note::DamageKept(corrupt)),
-                    (missing, Note::GoneKept(missing)),
-                ],
-            ),
+        let Updated {
+            damaged, by_date, ..
+        } = *updated;
+        let (kept, gone) = match updated.pruned {
+            0 => (self.counts.clone(), (missing, Note::GoneKept(missing))),
             pruned => (
                 self.counts.without_missing(),
-                [
-                    (corrupt, Note::DamageKept(corrupt)),
-                    (pruned, Note::Pruned(pruned)),
-                ],
+                (pruned, Note::Pruned(pruned)),
             ),
         };
+        let notes = [
+            (by_date, Note::TrustedDate { files: by_date }),
+            (damaged, Note::DamageKept(damaged)),
+            gone,
+        ];
         let told = notes.into_iter().filter(|(count, _)| *count > 0);
         self.notes.extend(told.map(|(_, note)| note));
-        let code = ExitCode::from(kept.severity(Command::Update, MalformedLines::Fail));
+        let severity = kept.severity(Command::Update, MalformedLines::Fail);
+        // What has changed is well, unless it was not taken up.
+        let code = ExitCode::from(match damaged {
+            0 => severity,
+            _ => severity.max(Severity::Different),
+        });
         let mut summary = Summary::new(Command::Update, self.counts, start.elapsed());
         summary.read = Some((updated.read, updated.bytes));
         summary.bases = vec![RelPath::from_path(base)];

@@ -24,6 +24,7 @@ use super::args::{ReportArgs, VerifyArgs};
 use super::console::Console;
 use super::exit::ExitCode;
 use super::journal;
+use super::output::Output;
 use super::plan::{self, Failure};
 use super::scrub;
 use super::signature::{Proved, Signatures};
@@ -47,6 +48,11 @@ pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Fail
     let target = console.progress(&args.report);
     let totals = Arc::new(Totals::default());
     let mut options = verify_options(args, start)?;
+    let state = scrub::begin(args)?;
+    if let Some(file) = state.as_ref().and_then(Output::file) {
+        let stat = |error| FileError::new(Operation::Stat, "the new state", error);
+        options.leave_out.add_file(file).map_err(stat)?;
+    }
     if target != Target::Hidden {
         options.totals = Some(Arc::clone(&totals));
     }
@@ -60,11 +66,13 @@ pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Fail
         hide_lines: args.lenient && !args.warn,
     };
     let verified = ops::verify(lists, &options, &engine, &mut sink)?;
-    if let Some(scrubbed) = &verified.scrubbed {
-        sink.notes.extend(scrub::keep(&args.portion, scrubbed)?);
-    }
+    let scrubbed = verified.scrubbed.clone();
+    sink.notes.extend(scrubbed.iter().flat_map(scrub::notes));
     let shown = progress.finish();
     let code = sink.finish(args, start, verified)?;
+    if let (Some(output), Some(scrubbed)) = (state, &scrubbed) {
+        scrub::keep(output, scrubbed)?;
+    }
     shown.map_err(Error::Output)?;
     Ok(code)
 }
@@ -87,8 +95,12 @@ fn open_lists(args: &VerifyArgs) -> Result<(Vec<List>, Vec<Note>), Failure> {
     let mut notes = Vec::new();
     let mut open = |path: &PathBuf| {
         let prove = |signatures: &Signatures| signatures.prove(path, || read_whole(path));
-        let proved = signatures.as_ref().map(prove).transpose()?.flatten();
-        let input = if let Some(Proved { bytes, note }) = proved {
+        let proved = signatures.as_ref().map(prove).transpose()?;
+        if matches!(proved, Some(None)) {
+            let manifest = RelPath::from_path(path);
+            notes.push(Note::Unsigned { manifest });
+        }
+        let input = if let Some(Proved { bytes, note }) = proved.flatten() {
             notes.push(note);
             ListInput::Bytes(bytes.into())
         } else if path.is_dir() {
@@ -145,7 +157,7 @@ fn verify_options(args: &VerifyArgs, start: Instant) -> Result<VerifyOptions, Fa
         leave_out.add_path(manifest).map_err(stat)?;
         journal::leave_out_beside(manifest, &mut leave_out);
     }
-    leave_out_signatures(args, &mut leave_out)?;
+    leave_out_signature(args.signature.as_deref(), &mut leave_out)?;
     scrub::leave_out(&args.portion, &mut leave_out)?;
     if args.manifests.iter().any(|path| path.as_os_str() == "-") {
         plan::leave_out_stream(&io::stdin(), "standard input", &mut leave_out)?;
@@ -168,33 +180,16 @@ fn verify_options(args: &VerifyArgs, start: Instant) -> Result<VerifyOptions, Fa
         slice: args.slice,
         fail_fast: args.fail_fast,
         leave_out,
-        portion: scrub::portion(&args.portion, start)?,
+        portion: scrub::portion(args, start)?,
         totals: None,
     })
 }
 
-/// A signature that is checked is a part of the manifest that it proves.
-fn leave_out_signatures(args: &VerifyArgs, leave_out: &mut LeaveOut) -> Result<(), FileError> {
-    if args.key.is_none() {
-        return Ok(());
-    }
-    let beside = args.manifests.iter().flat_map(|path| {
-        ["minisig", "sig"].map(|ending| {
-            let mut name = path.clone().into_os_string();
-            name.push(".");
-            name.push(ending);
-            PathBuf::from(name)
-        })
-    });
-    for path in beside.chain(args.signature.clone()) {
-        match leave_out.add_path(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(FileError::new(Operation::Stat, path, error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+/// A signature that is checked is no file of the tree, wherever it lies.
+fn leave_out_signature(path: Option<&Path>, leave_out: &mut LeaveOut) -> Result<(), FileError> {
+    let Some(path) = path else { return Ok(()) };
+    let stat = |error| FileError::new(Operation::Stat, path, error);
+    leave_out.add_path(path).map_err(stat)
 }
 
 fn relocations(args: &VerifyArgs) -> Result<Vec<(RelPath, RelPath)>, Failure> {

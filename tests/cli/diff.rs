@@ -287,6 +287,51 @@ fn folders_and_links_that_a_manifest_lists_are_looked_for() {
 }
 
 #[test]
+fn links_of_two_trees_are_compared_by_their_targets_and_other_kinds_by_kind() {
+    let tree = Tree::new();
+    tree.file("a/file", "abc").link("b/file", "keep");
+    tree.link("a/kind", "x").fifo("b/kind");
+    tree.link("a/link", "x").link("b/link", "y");
+    for folder in ["a", "b"] {
+        tree.file(format!("{folder}/keep"), "abc")
+            .link(format!("{folder}/same"), "x")
+            .fifo(format!("{folder}/pipe"));
+    }
+    let output = tree.cmd(["diff", "a", "b"]).run();
+    output
+        .stdout(
+            "changed     file  (type: file became symbolic link)\n\
+             changed     kind  (type: symbolic link became device, socket or pipe)\n\
+             changed     link  (link: x became y)\n",
+        )
+        .stderr_has(": 1 unchanged, 3 changed, 2 skipped; ")
+        .code(1)
+        .check();
+    let output = tree.cmd(["diff", "-v", "a", "a"]).run();
+    output
+        .stdout_has("skipped     link  (symbolic link)\n")
+        .stdout_has("skipped     pipe  (named pipe)\n")
+        .stderr_has(": 2 unchanged, 4 skipped; ")
+        .check();
+}
+
+#[test]
+fn what_lay_in_a_folder_that_is_a_file_now_is_removed() {
+    let tree = Tree::new();
+    tree.file("t/p/d/x", "abc");
+    let hash = tree.cmd(["hash", "-C", "t", "-o", "m.jsonl", "p/d"]);
+    hash.run().stderr_any().check();
+    std::fs::remove_dir_all(tree.path("t/p")).unwrap();
+    tree.file("t/p", "abc");
+    let output = tree.cmd(["diff", "m.jsonl", "t"]).run();
+    output
+        .stdout("removed     p/d/x\n")
+        .stderr_has(": 1 removed; ")
+        .code(1)
+        .check();
+}
+
+#[test]
 fn json_has_the_words_of_the_comparison() {
     let tree = Tree::new();
     tree.file("MD5OLD", md5("a") + &md5("b") + &md5("c"));

@@ -154,6 +154,30 @@ fn lists_whose_folders_overlap_share_what_they_know() {
 }
 
 #[test]
+fn what_lay_in_a_folder_that_is_a_file_now_is_missing() {
+    let tree = Tree::new();
+    tree.file("d", "x").file("a", "abc");
+    tree.file("MD5SUMS", md5("a") + &md5("d/b"));
+    let told = "missing     d/b\nnew         d\n";
+    expect(&tree, &["MD5SUMS"], told, "1 ok, 1 missing, 1 new", 1);
+    let output = tree.cmd(["verify", "MD5SUMS"]).run();
+    output
+        .stdout("missing     d/b\n")
+        .stderr_has(": 1 ok, 1 missing; ")
+        .code(1)
+        .check();
+    // Nothing need be read of a link to know that it is not there.
+    let list = format!("#mtree\n./a type=file md5={MD5_OF_ABC}\n./d/l type=link link=x\n");
+    tree.file("t.mtree", list);
+    let output = tree.cmd(["verify", "t.mtree"]).run();
+    output
+        .stdout("missing     d/l\n")
+        .stderr_has(": 1 ok, 1 missing; ")
+        .code(1)
+        .check();
+}
+
+#[test]
 fn other_spellings_of_a_name_are_the_same_file() {
     let tree = Tree::new();
     tree.file("d/a", "abc")

@@ -232,7 +232,91 @@ fn overlaps_that_agree_are_one_and_those_that_do_not_are_named() {
     refused(&tree, &["MD5A", "MD5C"], told);
     tree.file("MD5A", md5("a") + gap);
     let output = tree.cmd(["merge", "-q", "MD5A", "MD5C", "-o", "-"]).run();
-    output.stdout(md5("a") + gap).check();
+    output
+        .stdout(md5("a") + gap)
+        .stderr("1 file is recorded as not hashed\n")
+        .code(2)
+        .check();
+}
+
+#[test]
+fn gaps_are_told_and_no_success_and_the_rest_is_written() {
+    let tree = Tree::new();
+    let gaps = "# multisum gap: unreadable c\n# multisum gap: unreadable d\n";
+    tree.file("MD5A", md5("a") + gaps).file("MD5B", md5("b"));
+    let output = tree.cmd(["merge", "MD5A", "MD5B", "-o", "MD5SUMS"]).run();
+    output
+        .stderr(
+            "2 files are recorded as not hashed\n\
+             the parts do not say what was walked; whether one is missing cannot be told\n\
+             merged 2 entries of 2 parts to gnu; md5\n",
+        )
+        .code(2)
+        .check();
+    let written = String::from_utf8(tree.read("MD5SUMS")).unwrap();
+    assert_eq!(written, md5("a") + &md5("b") + gaps);
+}
+
+const NOT_SAID: &str =
+    "the parts do not say what was walked; whether one is missing cannot be told\n";
+
+#[test]
+fn slices_of_lists_are_not_known_to_belong_together() {
+    let tree = Tree::new();
+    for (slice, list, numbers, output) in [
+        ("1/2", "list1", 0..20, "1.jsonl"),
+        ("2/2", "list2", 20..40, "2.jsonl"),
+    ] {
+        let names: Vec<String> = numbers.map(|number| number.to_string()).collect();
+        for name in &names {
+            tree.file(name, name);
+        }
+        tree.file(list, names.join("\n") + "\n");
+        hash(
+            &tree,
+            &["--slice", slice, "--files-from", list, "-o", output],
+        );
+    }
+    let output = tree.cmd(["merge", "1.jsonl", "2.jsonl", "-o", "all.jsonl"]);
+    output.run().stderr_has(NOT_SAID).check();
+    refused(&tree, &["1.jsonl"], "multisum: slice 2/2 is missing\n");
+    hash(&tree, &["-o", "walked.jsonl", "0"]);
+    let output = tree.cmd(["merge", "walked.jsonl", "-o", "whole.jsonl"]);
+    output
+        .run()
+        .stderr("merged 1 entry of 1 part to jsonl; sha256\n")
+        .check();
+}
+
+#[test]
+fn what_came_from_standard_input_is_no_tree() {
+    let tree = Tree::new();
+    let cmd = tree.cmd(["hash", "-o", "s.jsonl", "-"]).stdin("abc");
+    cmd.run().stderr_any().check();
+    let output = tree.cmd(["merge", "s.jsonl", "-o", "all.jsonl"]).run();
+    output.stderr_has(NOT_SAID).check();
+}
+
+#[test]
+fn the_names_of_parts_from_pipes_are_relative_to_the_current_folder() {
+    let tree = Tree::new();
+    tree.file("t/a/x", "abc").file("t/b/x", "abc");
+    for name in ["a", "b"] {
+        let output = format!("{name}.jsonl");
+        hash(&tree, &["-C", "t", "-o", &output, name]);
+    }
+    let script = |output: &str| {
+        let merge = format!("$M merge -q /dev/fd/3 - -o {output}");
+        tree.shell(&format!("cat a.jsonl | {{ cat b.jsonl | {merge}; }} 3<&0"))
+            .run()
+    };
+    let paths = "\"paths\":[\"a\",\"b\"]";
+    script("-")
+        .stdout_has(&format!("\"base\":\"t\",{paths}"))
+        .check();
+    script("t/all.jsonl").check();
+    let text = String::from_utf8(tree.read("t/all.jsonl")).unwrap();
+    assert!(text.contains(&format!("\"base\":\".\",{paths}")), "{text}");
 }
 
 #[test]

@@ -433,7 +433,7 @@ fn a_manifest_that_is_replaced_keeps_its_owner() {
     tree.cmd(["hash", "-q", "--force", "-o", "MD5SUMS", "a"])
         .run()
         .check();
-    let now = std::fs::metadata(path).unwrap();
+    let now = fs::metadata(path).unwrap();
     assert_eq!((now.uid(), now.gid()), (65_534, 65_534));
 }
 

@@ -1,9 +1,9 @@
 //! `multisum verify` in portions: `--max-bytes`, `--max-time`, `--scrub-state`.
 
 use std::fs;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use crate::harness::Tree;
+use crate::harness::{MD5_OF_ABC, Output, Tree, holds};
 
 /// Ten files of a hundred bytes, and their manifest.
 fn listed() -> Tree {
@@ -30,8 +30,13 @@ const SCRUB: [&str; 6] = [
 fn verified(tree: &Tree) -> Vec<String> {
     let args = [&SCRUB[..], &["t/m.jsonl"]].concat();
     let output = tree.cmd(args).run();
-    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let names = names_that_are_ok(&output);
     output.stdout_any().stderr_any().check();
+    names
+}
+
+fn names_that_are_ok(output: &Output) -> Vec<String> {
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
     let names = text.lines().filter_map(|line| line.strip_prefix("ok "));
     names.map(|name| name.trim().to_owned()).collect()
 }
@@ -48,11 +53,7 @@ fn runs_with_a_limit_go_through_everything_before_anything_comes_twice() {
     first.dedup();
     assert_eq!(first.len(), 10, "{seen:?}");
     // The state is not in the tree that is looked through, and not new in it either.
-    assert!(
-        fs::read(tree.path("state"))
-            .unwrap()
-            .starts_with(b"# when multisum")
-    );
+    assert!(fs::read(tree.path("state")).unwrap().starts_with(b"# of "));
 }
 
 #[test]
@@ -76,15 +77,114 @@ fn what_was_not_checked_and_what_has_waited_longest_is_said() {
 }
 
 #[test]
-fn a_file_that_is_not_well_keeps_its_turn() {
+fn a_file_that_is_not_well_is_told_every_night_and_uses_up_no_portion() {
     let tree = listed();
     tree.flip("t/0", 3);
     tree.modified("t/0", SystemTime::now());
-    for _ in 0..5 {
+    let mut well = Vec::new();
+    for _ in 0..4 {
         let args = [&SCRUB[..], &["t/m.jsonl"]].concat();
-        let report = tree.cmd(args).run().stderr_any();
-        report.stdout_has("changed     0  ").code(1).check();
+        let output = tree.cmd(args).run();
+        well.extend(names_that_are_ok(&output));
+        let report = output.stderr_any().code(1);
+        report.stdout_has("changed     0  ").check();
     }
+    well.sort();
+    well.dedup();
+    assert_eq!(well.len(), 9, "{well:?}");
+}
+
+#[test]
+fn what_is_large_and_gone_or_damaged_does_not_stop_the_others_for_ever() {
+    let gone: fn(&Tree) = |tree| {
+        tree.remove("t/a");
+    };
+    let damaged: fn(&Tree) = |tree| {
+        tree.flip("t/a", 3);
+    };
+    for (harm, told) in [(gone, "missing     a"), (damaged, "corrupt     a")] {
+        let tree = Tree::new();
+        tree.painted("t/a", 5000)
+            .painted("t/b", 100)
+            .painted("t/c", 100);
+        let hash = ["hash", "-q", "-o", "t/m.jsonl", "t"];
+        tree.cmd(hash).run().check();
+        harm(&tree);
+        let mut well = Vec::new();
+        for _ in 0..3 {
+            let output = tree.cmd([&SCRUB[..], &["t/m.jsonl"]].concat()).run();
+            well.extend(names_that_are_ok(&output));
+            output.stdout_has(told).stderr_any().code(1).check();
+        }
+        well.sort();
+        well.dedup();
+        assert_eq!(well, ["b", "c"]);
+        // Mended, it is a file like the others.
+        tree.painted("t/a", 5000);
+        let output = tree.cmd([&SCRUB[..], &["t/m.jsonl"]].concat()).run();
+        assert!(names_that_are_ok(&output).contains(&"a".to_owned()));
+        output.stdout_any().stderr_any().check();
+    }
+}
+
+#[test]
+fn a_file_that_was_found_well_in_the_future_is_verified_at_once() {
+    let tree = listed();
+    let all = ["verify", "--scrub-state", "state", "t/m.jsonl"];
+    tree.cmd(all).run().stderr_has("10 ok").check();
+    let state = String::from_utf8(tree.read("state")).unwrap();
+    let ahead = "2999-01-01T00:00:00Z  2999-01-01T00:00:00Z  9";
+    let lines = state.lines().map(|line| match line.ends_with("  9") {
+        true => ahead,
+        false => line,
+    });
+    let state: Vec<&str> = lines.collect();
+    assert!(state.contains(&ahead), "{state:?}");
+    tree.file("state", state.join("\n"));
+    assert_eq!(verified(&tree)[0], "9");
+}
+
+#[test]
+fn a_folder_that_is_there_as_listed_is_well() {
+    let tree = Tree::new();
+    tree.dir("d").file("f", "abc");
+    let list = format!("#mtree\n./d type=dir\n./f type=file md5={MD5_OF_ABC}\n");
+    tree.file("L", list);
+    let args = ["verify", "-f", "mtree", "--scrub-state", "state", "L"];
+    let output = tree.cmd(args).run();
+    assert!(!holds(&output.stderr, b"never found well"), "{output}");
+    output.stderr_has("last found well 0 day(s) ago").check();
+}
+
+#[test]
+fn files_that_a_look_proves_use_up_no_portion() {
+    let tree = listed();
+    let args = [&SCRUB[..], &["--quick", "t/m.jsonl"]].concat();
+    let output = tree.cmd(args).run().stdout_any();
+    output.stderr_has("10 unread").check();
+}
+
+#[test]
+fn a_state_in_the_tree_is_no_file_of_it() {
+    let tree = listed();
+    for _ in 0..2 {
+        tree.cmd(["verify", "--scrub-state", "t/state", "t/m.jsonl"])
+            .run()
+            .stderr_has("10 ok")
+            .check();
+    }
+}
+
+#[test]
+fn a_state_that_is_a_pipe_is_refused_and_not_waited_for() {
+    let tree = listed();
+    tree.fifo("pipe");
+    tree.cmd(["verify", "--scrub-state", "pipe", "t/m.jsonl"])
+        .limit(Duration::from_secs(20))
+        .run()
+        .stderr("multisum: pipe: not a file with the state of earlier runs\n")
+        .code(2)
+        .check();
 }
 
 #[test]

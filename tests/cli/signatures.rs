@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
-use crate::harness::Tree;
+use crate::harness::{Tree, holds};
 
 /// A manifest with signatures made by minisign 0.11 and OpenSSH 9.2, and the keys.
 fn data(name: &str) -> Vec<u8> {
@@ -72,7 +73,9 @@ fn a_key_may_stand_on_the_command_line_and_the_signature_elsewhere() {
 fn a_manifest_without_signature_is_used_only_if_none_is_required() {
     let tree = signed();
     let args = ["verify", "--key", "minisign.pub", "SHA256SUMS"];
-    tree.cmd(args).run().stderr_any().check();
+    let unsigned = "it has no signature; nothing vouches for it (--require-signature refuses it)";
+    let told = format!("SHA256SUMS: {unsigned}");
+    tree.cmd(args).run().stderr_has(&told).check();
     let told = "multisum: SHA256SUMS: it has no signature beside it (.minisig or .sig); \
                 --signature names another place\n";
     tree.cmd(args)
@@ -81,7 +84,12 @@ fn a_manifest_without_signature_is_used_only_if_none_is_required() {
         .stderr(told)
         .code(2)
         .check();
-    tree.dir("bag");
+    tree.file("bag/a", "abc");
+    let bag = tree.cmd(["hash", "--bag", "bag"]).run();
+    bag.stdout_any().stderr_any().check();
+    let args = ["verify", "--key", "minisign.pub", "bag"];
+    let told = format!("bag: {unsigned}");
+    tree.cmd(args).run().stderr_has(&told).check();
     tree.cmd([
         "verify",
         "--key",
@@ -143,4 +151,44 @@ fn nothing_is_verified_by_a_manifest_whose_signature_cannot_be_checked() {
     tree.cmd(args).run().stderr(told).code(2).check();
     let args = ["verify", "--key", "gone.pub", "SHA256SUMS"];
     tree.cmd(args).run().stderr_has("gone.pub").code(2).check();
+}
+
+#[test]
+fn a_pipe_where_a_signature_or_a_key_should_be_is_refused_and_not_waited_for() {
+    for (pipe, args) in [
+        ("SHA256SUMS.sig", &["--key", "ed25519.pub"][..]),
+        ("SHA256SUMS.minisig", &["--key", "minisign.pub"]),
+        ("pipe", &["--key", "pipe"]),
+        ("pipe", &["--key", "ed25519.pub", "--signature", "pipe"]),
+    ] {
+        let tree = signed();
+        tree.fifo(pipe);
+        let args = [&["verify"], args, &["SHA256SUMS"]].concat();
+        let told = format!("multisum: {pipe}: not a regular file, as signatures and keys are\n");
+        let run = tree.cmd(args).limit(Duration::from_secs(20)).run();
+        run.stderr(&told).code(2).check();
+    }
+}
+
+#[test]
+fn the_signatures_of_a_manifest_are_no_files_of_the_tree() {
+    let tree = Tree::new();
+    tree.file("t/a", "abc");
+    let hash = ["hash", "-q", "--force", "-o", "t/m.jsonl", "t"];
+    tree.cmd(hash).run().check();
+    for ending in ["minisig", "sig"] {
+        tree.file(format!("t/m.jsonl.{ending}"), "untrusted");
+    }
+    let verify = ["verify", "t/m.jsonl"];
+    tree.cmd(verify).run().stderr_has("1 ok").check();
+    let update = tree.cmd(["update", "t/m.jsonl"]).run();
+    update.stderr_has("sign it again").check();
+    assert!(!holds(&tree.read("t/m.jsonl"), b"sig\""));
+    tree.cmd(hash).run().check();
+    assert!(!holds(&tree.read("t/m.jsonl"), b"sig\""));
+    tree.cmd(verify).run().stderr_has("1 ok").check();
+    // The signature of a file is a file.
+    tree.file("t/a.sig", "untrusted");
+    let output = tree.cmd(verify).run().stdout("new         a.sig\n");
+    output.stderr_has("1 ok, 1 new").code(1).check();
 }

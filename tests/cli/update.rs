@@ -269,14 +269,186 @@ fn files_as_young_as_the_manifest_are_read() {
         &tree,
         &["--force", "-o", "MD5SUMS", "--exclude", "t.jsonl", "."],
     );
+    let before = tree.read("MD5SUMS");
     tree.flip("a", 0);
-    let output = tree
-        .cmd(["update", "--exclude", "t.jsonl", "MD5SUMS"])
-        .run();
+    let update = || {
+        let args = ["update", "--exclude", "t.jsonl", "MD5SUMS"];
+        let output = tree.cmd(args).run().stdout_has("changed     a");
+        output.stderr_has(": 1 changed, 1 unread")
+    };
+    let told = "silent damage: 1 file(s) have other contents than recorded";
+    update().stderr_has(told).code(1).check();
+    assert_eq!(tree.read("MD5SUMS"), before);
+    tree.modified("a", std::time::SystemTime::now());
+    update().check();
+    assert!(tree.read("MD5SUMS") != before);
+}
+
+#[test]
+fn another_size_with_the_recorded_time_is_damage_too() {
+    let tree = Tree::new();
+    tree.file("a", "abc");
+    hash(&tree, &["-o", "t.jsonl", "."]);
+    let before = tree.read("t.jsonl");
+    let time = fs::metadata(tree.path("a")).unwrap().modified().unwrap();
+    tree.file("a", "cut")
+        .file("a", "longer")
+        .modified("a", time);
+    let output = tree.cmd(["update", "t.jsonl"]).run();
+    output
+        .stdout_has("changed     a  (size: expected 3, got 6; sha256: expected ba7816bf")
+        .stderr_has("silent damage: 1 file(s) have other contents than recorded")
+        .code(1)
+        .check();
+    assert_eq!(
+        without_created(&tree.read("t.jsonl")),
+        without_created(&before)
+    );
+}
+
+#[test]
+fn a_copy_of_a_manifest_with_unproved_entries_does_not_prove_them() {
+    let tree = Tree::new();
+    tree.file("a", "abc");
+    age();
+    hash(&tree, &["-o", "t.jsonl", "."]);
+    tree.flip("a", 1);
+    age();
+    for (from, to) in [("t.jsonl", "u.jsonl"), ("u.jsonl", "v.jsonl")] {
+        let output = tree.cmd(["update", from]).run();
+        let output = output.stdout_has("corrupt     a").stderr_has(": 1 corrupt");
+        output.code(1).check();
+        let bytes = tree.read(from);
+        tree.remove(from).file(to, bytes);
+    }
+}
+
+#[test]
+fn files_that_only_the_date_of_the_list_proves_are_told() {
+    let tree = Tree::new();
+    tree.file("a", "abc").file("b", "hello");
+    age();
+    hash(&tree, &["-o", "MD5SUMS", "."]);
+    let told = "2 file(s) were taken for unchanged by the date of the list alone; a list that was \
+                copied must be checked with verify first\n";
+    expect(&tree, &["MD5SUMS"], "", told, 0);
+}
+
+#[test]
+fn listed_files_behind_a_link_to_a_folder_are_read() {
+    let tree = Tree::new();
+    let list = format!("{MD5_OF_ABC}  d/x\n{MD5_OF_HELLO}  d/y\n");
+    tree.file("away/x", "other").file("away/y", "hello");
+    age();
+    tree.file("t/MD5SUMS", &list).link("t/d", "../away");
+    let output = tree.cmd(["update", "--prune", "t/MD5SUMS"]).run();
+    output
+        .stdout_has("changed     d/x")
+        .stderr_has("read 2 files, 10 bytes in [TIME]: 1 ok, 1 changed")
+        .code(1)
+        .check();
+    assert_eq!(tree.read("t/MD5SUMS"), list.as_bytes());
+}
+
+#[test]
+fn entries_of_a_recorded_walk_that_lie_behind_a_link_now_are_not_said_to_be_well() {
+    let tree = Tree::new();
+    tree.file("t/d/x", "abc").file("t/keep", "k");
+    age();
+    hash(&tree, &["-C", "t", "-o", "t.jsonl", "."]);
+    let before = tree.read("t.jsonl");
+    fs::rename(tree.path("t/d"), tree.path("away")).unwrap();
+    tree.link("t/d", "../away");
+    let output = tree.cmd(["update", "--prune", "t.jsonl"]).run();
+    output
+        .stdout_has("unverified  d/x")
+        .stdout_has("listed, and left out of the walk")
+        .stderr_has("1 unverified, 1 unread")
+        .code(2)
+        .check();
+    assert_eq!(
+        without_created(&tree.read("t.jsonl")),
+        without_created(&before)
+    );
+}
+
+#[test]
+fn entries_that_contradict_each_other_are_not_replaced_by_what_is_there_now() {
+    let tree = Tree::new();
+    let list = format!("{MD5_OF_ABC}  a\n{MD5_OF_HELLO}  a\n");
+    tree.file("a", "neither").file("MD5SUMS", list);
+    refused(&tree, "MD5SUMS", "contradictory entries");
+}
+
+#[test]
+fn of_a_manifest_that_records_no_walk_only_the_listed_names_are_looked_at() {
+    let tree = Tree::new();
+    tree.file("a", "abc").file("d/b", "b").file("d/other", "o");
+    let listed = tree.cmd(["hash", "-q", "-o", "t.jsonl", "--files-from", "-"]);
+    listed.stdin("a\nd/b\n").run().check();
+    tree.file("a", "hello!");
+    let output = tree.cmd(["update", "t.jsonl"]).run();
     output
         .stdout_has("changed     a")
-        .stderr_has(": 1 changed, 1 unread")
+        .stderr_has("read 2 files, 7 bytes in [TIME]: 1 ok, 1 changed;")
         .check();
+    assert!(!holds(&tree.read("t.jsonl"), b"other"));
+    tree.remove("a");
+    expect(
+        &tree,
+        &["--prune", "t.jsonl"],
+        "missing     a\n",
+        ": 1 ok, 1 missing",
+        0,
+    );
+}
+
+#[test]
+fn of_a_recorded_folder_that_lost_all_of_its_files_nothing_is_pruned() {
+    let tree = Tree::new();
+    tree.file("disk1/a", "abc")
+        .file("disk2/b", "b")
+        .file("c", "c");
+    hash(&tree, &["-o", "t.jsonl", "disk1", "disk2"]);
+    hash(&tree, &["-o", "files.jsonl", "disk1/a", "c"]);
+    let before = tree.read("t.jsonl");
+    tree.remove("disk1/a");
+    let output = tree.cmd(["update", "--prune", "t.jsonl"]).run();
+    output
+        .stdout_any()
+        .stderr_has("disk1: no file is there, and the manifest lists some; is the disk mounted?")
+        .code(2)
+        .check();
+    assert_eq!(tree.read("t.jsonl"), before);
+    let missing = "missing     disk1/a\n";
+    expect(&tree, &["t.jsonl"], missing, ": 1 ok, 1 missing", 1);
+    // A file that was itself named is not there, and that is all.
+    let dropped = "1 entry(s) of files that are gone were dropped";
+    expect(&tree, &["--prune", "files.jsonl"], missing, dropped, 0);
+}
+
+#[test]
+fn a_list_written_elsewhere_says_where_it_verifies_from() {
+    let tree = Tree::new();
+    tree.file("a", "abc").dir("out");
+    hash(&tree, &["-o", "MD5SUMS", "a"]);
+    let args = ["-o", "out/MD5SUMS", "MD5SUMS"];
+    expect(&tree, &args, "", "; verify with -C from there\n", 0);
+}
+
+#[test]
+fn pipes_are_refused_and_not_waited_for() {
+    let tree = Tree::new();
+    tree.fifo("pipe");
+    for name in ["-", "pipe"] {
+        expect(
+            &tree,
+            &[name],
+            "",
+            "only a regular file can be brought up to date",
+            2,
+        );
+    }
 }
 
 #[test]
@@ -402,7 +574,12 @@ fn an_entry_that_the_options_leave_out_stays() {
     let list = format!("{MD5_OF_ABC}  a\n{MD5_OF_HELLO}  b.tmp\n");
     tree.file("MD5SUMS", &list);
     let args = ["--prune", "--exclude", "*.tmp", "MD5SUMS"];
-    expect(&tree, &args, "", ": 1 ok, 1 unread", 0);
+    let output = tree.cmd(["update"].iter().chain(&args)).run();
+    output
+        .stdout_has("unverified  b.tmp")
+        .stderr_has(": 1 ok, 1 unverified")
+        .code(2)
+        .check();
     assert_eq!(tree.read("MD5SUMS"), list.as_bytes());
 }
 

@@ -67,8 +67,9 @@ pub struct Diffed {
 /// Names that both sides have come first, in the order of names; then those that only the old side
 /// has (as missing or moved), then those that only the new one has. Two entries are equal if the
 /// digests of all algorithms that both have are equal, and size and type where both record them;
-/// modification times do not count. A file has moved if its name is gone and another, new name has
-/// equal digests and no other size: one to one, and never an empty file.
+/// symbolic links are, if their targets are. Modification times do not count. A file has moved if its
+/// name is gone and another, new name has equal digests and no other size: one to one, and never an
+/// empty file.
 ///
 /// A tree is read with the algorithms of the entry that a file is compared with. A file whose name
 /// only the tree has is read if it may have moved.

@@ -143,11 +143,12 @@ impl<'r> Run<'r> {
             (None, Some(new)) => return self.lone(new, Side::New, pair.hidden),
             (None, None) => return Ok(()),
         };
+        let never_opened = match (&old, &new) {
+            (Thing::Special { kind, .. }, Thing::Special { .. }) => Some(*kind),
+            _ => None,
+        };
         let (old_outcome, new_outcome) = match (&old, &new) {
             (Thing::File(_), Thing::File(_)) => (first, second),
-            (Thing::Special { name, kind, .. }, Thing::Special { .. }) => {
-                return self.sink.event(Event::Skipped { name, kind: *kind });
-            }
             (Thing::File(_), _) => (second, None),
             _ => (None, second),
         };
@@ -156,6 +157,10 @@ impl<'r> Run<'r> {
         match items {
             Ok((old, new)) => {
                 let verdict = compare(&old, &new);
+                if let (Verdict::Present, Some(kind)) = (&verdict, never_opened) {
+                    let name = &old.name;
+                    return self.sink.event(Event::Skipped { name, kind });
+                }
                 self.tally.add(&old, &new, &verdict);
                 self.say(&old.name, &verdict)
             }

@@ -117,8 +117,16 @@ impl Thing {
 
 /// A link that leads nowhere is there, unlike a name that nothing has.
 fn is_gone(error: &FileError) -> bool {
-    let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-    gone(error.io_error()) && error.path().symlink_metadata().is_err_and(|now| gone(&now))
+    let looked = || error.path().symlink_metadata();
+    leads_nowhere(error.io_error()) && looked().is_err_and(|now| leads_nowhere(&now))
+}
+
+/// Nothing has the name, or a folder above it has become a file.
+fn leads_nowhere(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 /// Things in the order of names.
@@ -204,14 +212,7 @@ pub(super) fn stands_at(folder: &Path, name: &RelPath) -> Result<Option<Metadata
     let path = folder.join(below);
     match path.symlink_metadata() {
         Ok(metadata) => Ok(Some(metadata)),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            Ok(None)
-        }
+        Err(error) if leads_nowhere(&error) => Ok(None),
         Err(error) => Err(FileError::new(Operation::Stat, path, error)),
     }
 }

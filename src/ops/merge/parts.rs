@@ -25,7 +25,8 @@ impl Parts {
     ///
     /// Every part must be complete and of the same algorithms as the others. Of native manifests,
     /// base and scope must be the same as well, but for what was walked; and if one is a slice, all
-    /// slices of what it walked must be there.
+    /// slices of what it walked must be there. Slices that do not say what was walked are taken for
+    /// slices of one and the same; see [`Parts::say_what_was_walked`].
     ///
     /// # Errors
     ///
@@ -81,7 +82,7 @@ impl Parts {
 
     /// Whether the parts say what was walked, so that a missing one is found.
     pub fn say_what_was_walked(&self) -> bool {
-        self.parts.iter().all(is_native)
+        self.parts.iter().all(says_what_was_walked)
     }
 
     /// How many there are.
@@ -202,6 +203,11 @@ fn paths(part: &SurveyedManifest) -> &[RelPath] {
     header.map(|header| &*header.paths).unwrap_or_default()
 }
 
+/// Names from a list and standard input are nothing that others can be known to be slices of.
+fn says_what_was_walked(part: &SurveyedManifest) -> bool {
+    is_native(part) && paths(part).iter().any(|path| path.as_bytes() != b"-")
+}
+
 fn same_scope(parts: &[SurveyedManifest]) -> Result<(), MergeError> {
     let first = &parts[0];
     let of_first = told_scope(first);
@@ -273,14 +279,20 @@ fn all_slices(parts: &[SurveyedManifest]) -> Result<(), MergeError> {
 /// The folder that the names of a part are relative to. What is not there on this machine is taken
 /// as it is spelled.
 fn base(part: &SurveyedManifest) -> PathBuf {
-    let own = part.file.path().and_then(Path::parent);
-    let own = own.filter(|folder| !folder.as_os_str().is_empty());
     let header = part.survey.header.as_ref();
     let recorded = header.and_then(|header| header.base.as_ref()?.to_path());
-    let base = own
-        .unwrap_or(Path::new("."))
-        .join(recorded.unwrap_or_default());
+    let base = own_folder(part).join(recorded.unwrap_or_default());
     base.canonicalize().unwrap_or(base)
+}
+
+/// The folder that a part lies in. A pipe lies in none that its names could be relative to, wherever
+/// the system keeps it: it counts as lying in the current one, like standard input.
+fn own_folder(part: &SurveyedManifest) -> &Path {
+    let is_stream = |path: &Path| path.metadata().is_ok_and(|found| !found.is_file());
+    let path = part.file.path().filter(|path| !is_stream(path));
+    let own = path.and_then(Path::parent);
+    own.filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 fn same_base(parts: &[SurveyedManifest]) -> Result<PathBuf, MergeError> {

@@ -14,7 +14,8 @@ use super::{MergeError, Parts};
 
 impl Parts {
     /// Writes what all parts say into `out`, in the order of names, and tells what the target does
-    /// not hold. It is up to the caller to keep what was written.
+    /// not hold, and of how many names the parts say that they could not be hashed. It is up to the
+    /// caller to keep what was written.
     ///
     /// This is what one run over everything would have written, unless it had been given several
     /// paths in another order than that of their names: such a run writes them in the order given,
@@ -27,7 +28,11 @@ impl Parts {
     /// # Errors
     ///
     /// Two parts contradict each other, a part cannot be read, or the target cannot be written.
-    pub fn write(&self, target: &Target, out: &mut dyn Write) -> Result<Converted, MergeError> {
+    pub fn write(
+        &self,
+        target: &Target,
+        out: &mut dyn Write,
+    ) -> Result<(Converted, u64), MergeError> {
         let joined = Joined::new(&self.parts)?;
         let mut losses = Vec::new();
         let algorithms = in_order_of(joined.first(), self.algorithms());
@@ -46,12 +51,14 @@ impl Parts {
         finished.map_err(ConvertError::Output)?;
         let mut losses = writing.losses;
         count_digests(&mut losses, writing.tally.hashed);
+        let gaps = writing.tally.gaps;
         writing.tally.tell(target.format, &mut losses);
-        Ok(Converted {
+        let converted = Converted {
             entries: writing.entries,
             algorithms,
             losses,
-        })
+        };
+        Ok((converted, gaps))
     }
 }
 

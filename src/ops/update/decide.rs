@@ -42,7 +42,9 @@ pub(super) fn known(
 }
 
 /// Judges a file that was read by what is recorded of it.
-pub(super) fn judge(item: &Item, hashed: &Hashed) -> (Verdict, Stands) {
+///
+/// `since` is a moment before which whoever wrote to the file did so before it was recorded.
+pub(super) fn judge(item: &Item, hashed: &Hashed, since: Option<Timestamp>) -> (Verdict, Stands) {
     if let Some(reason) = &item.trouble {
         return (Verdict::Unverified(reason.clone()), Stands::New);
     }
@@ -59,30 +61,34 @@ pub(super) fn judge(item: &Item, hashed: &Hashed) -> (Verdict, Stands) {
         })
         .collect();
     let other_size = item.size.filter(|recorded| *recorded != size);
-    if !differences.is_empty() && other_size.is_none() && is_untouched(item, hashed) {
+    let stands = match seems_untouched(item, hashed, since) {
+        true => Stands::Old,
+        false => Stands::New,
+    };
+    let is_recorded = item.modified.is_some() && item.size == Some(size);
+    if !differences.is_empty() && is_recorded && stands == Stands::Old {
         return (Verdict::Corrupt { differences, size }, Stands::Old);
     }
     if let Some(expected) = other_size {
         let actual = size;
         differences.insert(0, Difference::Size { expected, actual });
     }
-    let verdict = if differences.is_empty() {
-        Verdict::Ok { size }
-    } else {
-        Verdict::Changed { differences, size }
-    };
-    (verdict, Stands::New)
+    if differences.is_empty() {
+        return (Verdict::Ok { size }, Stands::New);
+    }
+    (Verdict::Changed { differences, size }, stands)
 }
 
-/// Whether size and modification time are recorded and as recorded, so that nobody seems to have
-/// written to the file.
-fn is_untouched(item: &Item, hashed: &Hashed) -> bool {
-    let now = hashed.modified.and_then(Timestamp::from_system);
-    let same_time = item
-        .modified
-        .zip(now)
-        .is_some_and(|(recorded, now)| recorded.agrees_with(now));
-    same_time && item.size == Some(hashed.size)
+/// Whether nobody seems to have written to the file: its modification time is as recorded, or, if
+/// none is recorded, earlier than `since`.
+fn seems_untouched(item: &Item, hashed: &Hashed, since: Option<Timestamp>) -> bool {
+    let Some(now) = hashed.modified.and_then(Timestamp::from_system) else {
+        return false;
+    };
+    match item.modified {
+        Some(recorded) => recorded.agrees_with(now),
+        None => since.is_some_and(|since| now < since),
+    }
 }
 
 #[cfg(test)]
@@ -142,20 +148,30 @@ mod tests {
             trouble: Some(Unverified::ContradictoryField("size")),
             ..recorded()
         };
+        let since = Timestamp::new(150, 0);
+        let grown = || Item {
+            size: Some(2),
+            ..timeless()
+        };
         let rows = [
             (recorded(), read(1, 3, 100), Ok, Stands::New),
             (recorded(), read(1, 3, 200), Ok, Stands::New),
             (recorded(), read(2, 3, 100), Corrupt, Stands::Old),
             (recorded(), read(2, 3, 101), Changed, Stands::New),
-            (recorded(), read(2, 4, 100), Changed, Stands::New),
-            (timeless(), read(2, 3, 100), Changed, Stands::New),
-            (sizeless(), read(2, 3, 100), Changed, Stands::New),
+            (recorded(), read(2, 4, 100), Changed, Stands::Old),
+            (recorded(), read(1, 4, 100), Changed, Stands::Old),
+            (recorded(), read(2, 4, 101), Changed, Stands::New),
+            (timeless(), read(2, 3, 100), Changed, Stands::Old),
+            (timeless(), read(2, 3, 150), Changed, Stands::New),
+            (sizeless(), read(2, 3, 100), Changed, Stands::Old),
+            (sizeless(), read(2, 3, 200), Changed, Stands::New),
+            (grown(), read(1, 3, 100), Changed, Stands::Old),
             (sizeless(), read(1, 3, 100), Ok, Stands::New),
             (gap, read(1, 3, 100), New, Stands::New),
             (trouble, read(1, 3, 100), Unv, Stands::New),
         ];
         for (number, (item, hashed, word, stands)) in rows.into_iter().enumerate() {
-            let (verdict, kept) = judge(&item, &hashed);
+            let (verdict, kept) = judge(&item, &hashed, since);
             assert_eq!((verdict.word(), kept), (word, stands), "row {number}");
         }
     }
@@ -164,7 +180,7 @@ mod tests {
     fn a_digest_that_was_not_recorded_is_no_difference() {
         let mut hashed = read(1, 3, 100);
         hashed.digests.push(digest(Algorithm::Sha1, 9));
-        let (verdict, stands) = judge(&recorded(), &hashed);
+        let (verdict, stands) = judge(&recorded(), &hashed, None);
         assert_eq!((verdict.word(), stands), (OutcomeWord::Ok, Stands::New));
     }
 

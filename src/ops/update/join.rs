@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::io;
 use std::iter::Peekable;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::algorithm::Algorithm;
@@ -34,7 +34,7 @@ pub(super) enum Place {
     Skipped(RelPath, Special),
     /// It is listed and lies where the walk could not come.
     Blocked(Box<Item>, FileError),
-    /// It is listed and there, and the walk was told to leave it out.
+    /// It is listed and there, and the walk was not to come to it.
     LeftOut(Box<Item>),
     /// It is listed and not there.
     Gone(Box<Item>),
@@ -53,6 +53,8 @@ pub(super) struct Join<W: Iterator<Item = Found>> {
     pub(super) base: PathBuf,
     /// Links that are listed are followed, since the manifest does not say that they were not.
     pub(super) through_links: bool,
+    /// Nothing is walked, and whatever is listed is looked for.
+    pub(super) only_listed: bool,
     /// The folders around the present name that could not be listed.
     pub(super) blocked: Vec<(RelPath, FileError)>,
 }
@@ -81,7 +83,7 @@ impl<W: Iterator<Item = Found>> Iterator for Join<W> {
             let found = self.walk.next()?;
             return Some(self.found(found, Some(item)));
         }
-        Some(without_task(self.not_found(item)))
+        Some(self.not_found(item))
     }
 }
 
@@ -112,9 +114,21 @@ impl<W: Iterator<Item = Found>> Join<W> {
             },
             FoundKind::Failed(error) => return without_task(self.failed(name, error, item)),
         };
-        let known = item
+        self.look_at(name, source, item)
+    }
+
+    fn look_at(&self, name: RelPath, source: Source, item: Option<Box<Item>>) -> Job<Place> {
+        let mut known = item
             .as_ref()
             .and_then(|item| known(item, &self.algorithms, self.since));
+        // A link may lead to another file than before, which nobody had to touch.
+        if let Source::File {
+            links: Links::Follow,
+            ..
+        } = source
+        {
+            known = known.filter(|known| known.modified.is_some());
+        }
         Job {
             token: Place::Found { name, item },
             task: Some(Task {
@@ -136,30 +150,51 @@ impl<W: Iterator<Item = Found>> Join<W> {
         Place::Failed { name, error, item }
     }
 
-    fn not_found(&self, item: Box<Item>) -> Place {
+    fn not_found(&self, item: Box<Item>) -> Job<Place> {
         let mut blocked = self.blocked.iter();
         if let Some((_, error)) = blocked.find(|(folder, _)| is_at_or_below(&item.name, folder)) {
-            return Place::Blocked(item, again(error));
+            return without_task(Place::Blocked(item, again(error)));
         }
         let leaves = item.name.components().any(|part| part == b"..");
         let path = item.name.to_path();
         let Some(path) = path.filter(|_| !leaves && !item.name.is_absolute()) else {
             let outside = io::Error::other("it is listed and leads out of the base");
             let path = self.base.join(item.name.to_path().unwrap_or_default());
-            return Place::Broken(FileError::new(Operation::Stat, path, outside).into());
+            let broken = FileError::new(Operation::Stat, path, outside);
+            return without_task(Place::Broken(broken.into()));
         };
         let path = self.base.join(path);
-        match path.symlink_metadata() {
-            Ok(there) if there.is_file() => Place::LeftOut(item),
-            Ok(_) => Place::Gone(item),
+        let links = match self.through_links || self.only_listed {
+            true => Links::Follow,
+            false => Links::Refuse,
+        };
+        let status = match links {
+            Links::Follow => path.metadata(),
+            Links::Refuse => path.symlink_metadata(),
+        };
+        match status {
+            Ok(there) if !there.is_file() => without_task(Place::Gone(item)),
+            Ok(_) if self.only_listed || (self.through_links && self.is_behind_link(&path)) => {
+                let name = item.name.normalised().into_owned();
+                self.look_at(name, Source::File { path, links }, Some(item))
+            }
+            Ok(_) => without_task(Place::LeftOut(item)),
             Err(error) => {
                 let error = FileError::new(Operation::Stat, path, error);
-                match is_missing(&error) {
+                without_task(match is_missing(&error) {
                     true => Place::Gone(item),
                     false => Place::Blocked(item, error),
-                }
+                })
             }
         }
+    }
+
+    /// Whether a folder on the way from the base to a file is a link, which no walk goes through
+    /// unless it is told to.
+    fn is_behind_link(&self, path: &Path) -> bool {
+        let folders = path.ancestors().skip(1);
+        let mut below = folders.take_while(|folder| *folder != self.base);
+        below.any(Path::is_symlink)
     }
 }
 

@@ -7,7 +7,7 @@ mod moves;
 mod order;
 mod renewal;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::algorithm::Algorithm;
 use crate::engine::{self, Hashed, Outcome};
 use crate::error::Error;
-use crate::event::{Event, Sink, Verdict};
+use crate::event::{Event, Sink, Unverified, Verdict};
 use crate::manifest::{Entry, GapKind};
 use crate::relpath::RelPath;
 use crate::timestamp::{Modified, Timestamp};
@@ -48,6 +48,11 @@ pub struct UpdateOptions {
     pub order: WalkOrder,
     /// Whether links that are listed are read although the walk does not follow links.
     pub through_links: bool,
+    /// Whether nothing is walked, so that whatever is listed is looked for by its name.
+    pub only_listed: bool,
+    /// The names of the folders that were walked, as far as the manifest records them: of one that
+    /// holds no file any more nothing is dropped.
+    pub roots: Vec<RelPath>,
     /// Drops the entries of files that are gone.
     pub prune: bool,
 }
@@ -71,6 +76,14 @@ pub struct Updated {
     pub bytes: u64,
     /// Entries of files that are gone, and were left out of the ledger.
     pub pruned: u64,
+    /// A recorded folder of which entries were to be dropped though not one file is in it. Nothing was
+    /// told of what is gone, and the ledger must not be used.
+    pub deserted: Option<RelPath>,
+    /// Files that do not agree with their entries though nobody seems to have written to them; the
+    /// entries were kept.
+    pub damaged: u64,
+    /// Files that were not read although no modification time is recorded of them.
+    pub by_date: u64,
     /// Names in the ledger that must not stay there, since the files have moved.
     pub moved_away: BTreeSet<RelPath>,
     /// Entries were kept that nobody could compare with their files, or that do not agree with them:
@@ -83,7 +96,8 @@ pub struct Updated {
 ///
 /// A file is not read if size and modification time are as recorded, as far as the manifest records
 /// them, and neither modification nor status change is later than `options.recorded_at` less two
-/// seconds. Names whose files are gone, and files that are not listed, are told last, since they may
+/// seconds. A file that nobody seems to have written to and that has other contents keeps its entry;
+/// so does one that is listed and that `found` does not give. Names whose files are gone, and files that are not listed, are told last, since they may
 /// turn out to belong together. If not a single file is found, they are not told: the tree is not
 /// what it was, and the caller does well to refuse.
 ///
@@ -105,20 +119,24 @@ pub fn update(
 ) -> Result<Updated, Error> {
     let items = options.order.arrange(items)?;
     let since = options.recorded_at;
+    let since = since.and_then(|moment| moment.plus_seconds(-CLOCK_STEP_SECONDS));
     let jobs = Join {
         walk: found.peekable(),
         items: items.peekable(),
         order: options.order.clone(),
         algorithms: Arc::from(&*options.algorithms),
-        since: since.and_then(|moment| moment.plus_seconds(-CLOCK_STEP_SECONDS)),
+        since,
         base: options.base.clone(),
         through_links: options.through_links,
+        only_listed: options.only_listed,
         blocked: Vec::new(),
     };
     let mut run = Run {
         ledger,
         sink,
         prune: options.prune,
+        since,
+        roots: Roots::new(&options.roots),
         asides: Asides::default(),
         updated: Updated::default(),
         gone: Vec::new(),
@@ -134,6 +152,10 @@ pub fn update(
     if run.updated.found == 0 {
         return Ok(run.updated);
     }
+    run.updated.deserted = run.roots.deserted().filter(|_| options.prune);
+    if run.updated.deserted.is_some() {
+        return Ok(run.updated);
+    }
     run.finish().map_err(Error::Output)
 }
 
@@ -141,6 +163,8 @@ struct Run<'r> {
     ledger: &'r mut dyn Ledger,
     sink: &'r mut dyn Sink,
     prune: bool,
+    since: Option<Timestamp>,
+    roots: Roots,
     asides: Asides,
     updated: Updated,
     gone: Vec<Item>,
@@ -154,10 +178,12 @@ impl Run<'_> {
         match place {
             Place::Found { name, item } => {
                 self.updated.found += 1;
+                self.roots.holds(&name);
                 self.found(name, item, outcome)
             }
             Place::Failed { name, error, item } => {
                 self.updated.found += u64::from(item.is_some());
+                self.roots.holds(&name);
                 let verdict = Verdict::Unreadable(error);
                 self.keep_or_gap(&name, item.as_deref(), GapKind::Unreadable, &verdict)
             }
@@ -172,7 +198,9 @@ impl Run<'_> {
             Place::LeftOut(item) => {
                 self.updated.unconfirmed = true;
                 self.keep(&item)?;
-                self.tell(&item.name, &Verdict::Unread)
+                self.roots.holds(&item.name.normalised());
+                let verdict = Verdict::Unverified(Unverified::NotWalked);
+                self.tell(&item.name, &verdict)
             }
             Place::Gone(item) => self.is_gone(*item),
             Place::Broken(error) => {
@@ -202,6 +230,7 @@ impl Run<'_> {
                 }
             }
             (Some(Outcome::Unread(_)), Some(item)) => {
+                self.updated.by_date += u64::from(item.modified.is_none());
                 self.keep(&item)?;
                 self.tell(&name, &Verdict::Unread)
             }
@@ -220,11 +249,12 @@ impl Run<'_> {
     }
 
     fn compare(&mut self, name: &RelPath, item: &Item, hashed: &Hashed) -> io::Result<()> {
-        let (verdict, stands) = judge(item, hashed);
+        let (verdict, stands) = judge(item, hashed, self.since);
         match stands {
             Stands::New => self.take(name, hashed)?,
             Stands::Old => {
                 self.updated.unconfirmed = true;
+                self.updated.damaged += 1;
                 self.keep(item)?;
             }
         }
@@ -283,6 +313,7 @@ impl Run<'_> {
         if item.digests.is_empty() {
             return Ok(());
         }
+        self.roots.lacks(&item.name.normalised());
         if self.prune {
             self.updated.pruned += 1;
         } else {
@@ -321,5 +352,62 @@ impl Run<'_> {
         }
         self.asides.tell(self.sink)?;
         Ok(self.updated)
+    }
+}
+
+/// Which of the recorded folders hold files, and of which files are gone.
+#[derive(Default)]
+struct Roots(HashMap<Vec<u8>, Root>);
+
+#[derive(Default)]
+struct Root {
+    holds: bool,
+    lacks: bool,
+}
+
+impl Roots {
+    fn new(names: &[RelPath]) -> Self {
+        let names = names.iter().map(|name| name.as_bytes().to_vec());
+        Self(names.map(|name| (name, Root::default())).collect())
+    }
+
+    fn holds(&mut self, name: &RelPath) {
+        self.around(name, |root| root.holds = true);
+    }
+
+    fn lacks(&mut self, name: &RelPath) {
+        self.around(name, |root| root.lacks = true);
+    }
+
+    /// A file that was itself named lies in no recorded folder.
+    fn around(&mut self, name: &RelPath, mark: impl Fn(&mut Root)) {
+        let bytes = name.as_bytes();
+        for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+            if let Some(root) = self.0.get_mut(&bytes[..at]) {
+                mark(root);
+            }
+        }
+    }
+
+    fn deserted(&self) -> Option<RelPath> {
+        let deserted = self.0.iter().filter(|(_, root)| root.lacks && !root.holds);
+        let first = deserted.map(|(name, _)| name).min();
+        first.map(|name| RelPath::from_bytes(name.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_folder_that_lost_all_of_its_files_is_deserted() {
+        let mut roots = Roots::new(&["a", "b", "f", "a.x"].map(RelPath::from));
+        roots.lacks(&"a/1".into());
+        roots.lacks(&"f".into());
+        roots.holds(&"a.x/1".into());
+        assert_eq!(roots.deserted(), Some("a".into()));
+        roots.holds(&"a/d/2".into());
+        assert_eq!(roots.deserted(), None);
     }
 }

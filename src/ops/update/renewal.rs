@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::algorithm::Algorithm;
 use crate::error::{Error, FileError, Operation};
-use crate::event::{Event, Sink};
+use crate::event::{Event, Sink, Unverified};
 use crate::manifest::{
     AlgorithmSource, Encoding, Format, Header, Kind, Terminator, Writer, WriterError,
     WriterOptions, candidates, output_hint,
@@ -26,6 +26,17 @@ pub enum RenewalError {
     /// It is incomplete, was altered, or holds lines that cannot be used.
     #[error("it is damaged, and a damaged manifest is not written anew; nothing was written")]
     Damaged,
+    /// Its lines contradict each other.
+    #[error("{name}: {reason}; correct that first; nothing was written")]
+    Contradicted {
+        /// What they are about.
+        name: RelPath,
+        /// In what.
+        reason: Unverified,
+    },
+    /// It cannot be replaced, or not be read twice.
+    #[error("only a regular file can be brought up to date; save the manifest to one first")]
+    NoRegularFile,
     /// It holds no digest.
     #[error("it holds no digest that says what to compute; make it with 'multisum hash'")]
     NoDigest,
@@ -133,6 +144,7 @@ impl Renewal {
         if survey.spoiled || survey.malformed > 0 {
             return Err(RenewalError::Damaged);
         }
+        refuse_contradictions(manifest, survey)?;
         if let Some((algorithm, entries)) = survey.unsupported.first_key_value() {
             return Err(RenewalError::Loses(Loss::Digests {
                 algorithm: algorithm.to_string(),
@@ -257,6 +269,19 @@ fn refuse_format(format: Format) -> Result<(), RenewalError> {
         _ if !format.info().writable => Err(RenewalError::NotWritable(format)),
         _ => Ok(()),
     }
+}
+
+/// Refuses a manifest of which some lines must be wrong: what is read now would hide which.
+fn refuse_contradictions(manifest: &ManifestFile, survey: &Survey) -> Result<(), RenewalError> {
+    for item in manifest.items(survey)? {
+        let Item { name, trouble, .. } = item?;
+        if let Some(reason @ (Unverified::Contradiction(_) | Unverified::ContradictoryField(_))) =
+            trouble
+        {
+            return Err(RenewalError::Contradicted { name, reason });
+        }
+    }
+    Ok(())
 }
 
 fn copy(item: &Item, writer: &mut Writer, out: &mut Lines) -> io::Result<()> {
@@ -486,6 +511,14 @@ mod tests {
         let comment = format!("# RIPEMD160 HASH\n{SHA1}  a\n");
         assert!(refused(&comment, "sums").contains("nothing in sums"));
         assert!(renewal(&format!("# SHA1 HASH\n{SHA1}  a\n"), "sums").is_ok());
+    }
+
+    #[test]
+    fn entries_that_contradict_each_other_are_refused() {
+        let other = MD5.replace('9', "8");
+        let told = refused(&format!("{MD5}  a\n{other}  a\n"), "MD5SUMS");
+        assert!(told.contains("contradictory entries"), "{told}");
+        assert!(renewal(&format!("{MD5}  a\n{MD5}  a\n"), "MD5SUMS").is_ok());
     }
 
     #[test]

@@ -8,12 +8,12 @@ use crate::engine::{self, Job, Known, Links, Outcome, Source, Task};
 use crate::error::Error;
 use crate::event::{Event, Severity, Sink, Verdict};
 use crate::manifest::Kind;
-use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
 
 use super::exact::Stray;
 use super::judge::judge;
 use super::listed::Listed;
+use super::scrub::Tried;
 use super::sources::Sources;
 use super::tally::Tally;
 use super::{Verified, VerifyOptions};
@@ -35,8 +35,8 @@ pub(super) struct Compared {
     pub(super) missing: Vec<Listed>,
     /// What was met that no list names.
     pub(super) strays: Vec<Stray>,
-    /// The names of the files that are well, if somebody asks.
-    pub(super) proved: Vec<RelPath>,
+    /// What came of the entries, if somebody asks. One that was only looked at tells nothing.
+    pub(super) tried: Vec<Tried>,
     /// The first finding ended it.
     pub(super) stopped: bool,
 }
@@ -75,8 +75,11 @@ pub(super) fn compare(
             tally.shift.see(entry.modified(), now);
         }
         tally.sum(sources, &entry, &verdict);
-        if options.portion.state.is_some() && matches!(verdict, Verdict::Ok { .. }) {
-            compared.proved.push(entry.name.clone());
+        if options.portion.state.is_some() && !matches!(verdict, Verdict::Unread) {
+            compared.tried.push(Tried {
+                name: entry.name.clone(),
+                is_well: verdict.word().severity() == Severity::Well,
+            });
         }
         if matches!(verdict, Verdict::Missing) && options.ignore_missing {
             tally.ignore(&entry);
@@ -130,8 +133,7 @@ fn jobs(
 }
 
 fn task(sources: &Sources, entry: &Listed, quick: bool, interned: &mut Interned) -> Option<Task> {
-    let algorithms = entry.algorithms();
-    if entry.trouble.is_some() || *entry.kind() != Kind::File || algorithms.is_empty() {
+    if !is_read(entry) {
         return None;
     }
     // The name that every tool writes for standard input.
@@ -143,7 +145,7 @@ fn task(sources: &Sources, entry: &Listed, quick: bool, interned: &mut Interned)
             links: Links::Follow,
         }
     };
-    let mut task = Task::new(source, interned.get(algorithms));
+    let mut task = Task::new(source, interned.get(entry.algorithms()));
     if quick && can_be_quick(entry) {
         task.known = Some(Box::new(Known {
             size: entry.size(),
@@ -155,8 +157,14 @@ fn task(sources: &Sources, entry: &Listed, quick: bool, interned: &mut Interned)
     Some(task)
 }
 
+/// Whether there is anything to compare the contents of a file with.
+pub(super) fn is_read(entry: &Listed) -> bool {
+    let is_comparable = entry.trouble.is_none() && entry.known().next().is_some();
+    is_comparable && *entry.kind() == Kind::File
+}
+
 /// Whether enough is recorded to tell by a look that the file is as it was.
-fn can_be_quick(entry: &Listed) -> bool {
+pub(super) fn can_be_quick(entry: &Listed) -> bool {
     entry.size().is_some() && entry.modified().is_some()
 }
 

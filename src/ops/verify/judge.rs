@@ -145,7 +145,11 @@ fn kind_of(file_type: FileType) -> &'static str {
     }
 }
 
-/// Only a name that leads nowhere is missing; one that may not be looked at is unreadable.
+/// Only a name that leads nowhere is missing, also where a folder above it has become a file; one
+/// that may not be looked at is unreadable.
 fn is_missing(error: &FileError) -> bool {
-    error.io_error().kind() == io::ErrorKind::NotFound
+    matches!(
+        error.io_error().kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }

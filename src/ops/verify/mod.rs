@@ -266,8 +266,9 @@ fn prepare(
     listing.join_same_files(in_slice);
     let (sources, entries) = (Arc::new(listing.sources), Arc::new(listing.entries));
     let names = entries.iter().filter(|entry| in_slice(entry)).count() as u64;
+    let now = Timestamp::now();
     let asked = |entries: &Arc<Vec<Listed>>| {
-        let order = options.portion.arrange(entries);
+        let order = options.portion.arrange(entries, now);
         let entries = Arc::clone(entries);
         let all = order
             .into_iter()
@@ -280,7 +281,9 @@ fn prepare(
         Box::new(paths) as Box<dyn Iterator<Item = Option<PathBuf>> + Send>
     });
     let tokens = asked(&entries).map(Token::Entry);
-    let tokens = options.portion.limit(tokens, Arc::clone(&sources));
+    let tokens = options
+        .portion
+        .limit(tokens, Arc::clone(&sources), now, options.quick);
     Ok(Prepared {
         sources,
         tokens: Box::new(tokens),
@@ -319,9 +322,8 @@ impl Prepared {
         }
         verified.portion_done = !compared.stopped && verified.not_checked > 0;
         if let (Some(before), Some(late)) = (&options.portion.state, &self.late) {
-            let proved = compared.proved;
-            let scrubbed = Scrubbed::new(before, proved, &late.entries, Timestamp::now());
-            verified.scrubbed = Some(scrubbed);
+            let (tried, entries) = (compared.tried, &late.entries);
+            verified.scrubbed = Some(Scrubbed::new(before, tried, entries, Timestamp::now()));
         }
         if !compared.stopped {
             if !verified.portion_done {
