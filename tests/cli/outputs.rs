@@ -463,7 +463,7 @@ fn an_update_without_room_leaves_the_old_manifest_whole() {
     }
     output
         .stdout("M\nfill\n")
-        .stderr("multisum: small/M: write: No space left on device (os error 28)\n")
+        .stderr("multisum: [TREE]/small/M: write: No space left on device (os error 28)\n")
         .code(2)
         .check();
 }
