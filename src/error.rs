@@ -101,6 +101,20 @@ impl FileError {
     pub fn io_error(&self) -> &io::Error {
         &self.source
     }
+
+    /// Whether nothing has the name; see [`leads_nowhere`].
+    pub fn is_missing(&self) -> bool {
+        leads_nowhere(&self.source)
+    }
+}
+
+/// Whether nothing has the name, also where a folder above it has become a file. One that may not be
+/// looked at is there all the same.
+pub fn leads_nowhere(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 impl Display for FileError {

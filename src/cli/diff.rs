@@ -1,6 +1,6 @@
 //! `multisum diff`.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,13 +8,10 @@ use std::time::Instant;
 use crate::algorithm::Algorithm;
 use crate::engine::Totals;
 use crate::error::{Error, FileError, Operation};
-use crate::event::{Event, Note, Sink};
-use crate::manifest::Evidence;
+use crate::event::Sink;
 use crate::ops::{self, DiffOptions, DiffSide, Diffed, FolderSide, SurveyedManifest};
 use crate::relpath::RelPath;
-use crate::report::{
-    Command, Counts, JsonReport, MalformedLines, Progress, Report, Summary, TextReport,
-};
+use crate::report::{Command, MalformedLines, Progress, Summary};
 use crate::walk::{self, Input, LeaveOut, Root};
 
 use super::args::DiffArgs;
@@ -22,6 +19,7 @@ use super::console::Console;
 use super::exit::ExitCode;
 use super::journal;
 use super::plan::{self, Failure};
+use super::sink::{self, ReportSink};
 
 /// Compares the two sides that the arguments name.
 pub(super) fn run(args: &DiffArgs, console: &Console) -> Result<ExitCode, Failure> {
@@ -41,16 +39,12 @@ pub(super) fn run(args: &DiffArgs, console: &Console) -> Result<ExitCode, Failur
         target,
     )
     .map_err(Error::Threads)?;
-    let mut sink = ReportSink {
-        report: report(args, console, &progress),
-        counts: Counts::default(),
-        notes: Vec::new(),
-        manifests: Vec::new(),
-    };
+    let report = sink::report(Command::Diff, args.json, &args.report, console, &progress);
+    let mut sink = ReportSink::new(report);
     let (old, new, options) = open(args, walk, algorithms, &mut sink)?;
     let diffed = ops::diff(old, new, &options, &engine, &mut sink)?;
     let shown = progress.finish();
-    let code = sink.finish(args, start, diffed)?;
+    let code = finish(sink, args, start, diffed)?;
     shown.map_err(Error::Output)?;
     Ok(code)
 }
@@ -163,62 +157,21 @@ fn shown(manifest: &SurveyedManifest) -> PathBuf {
     path.unwrap_or_else(|| "standard input".into())
 }
 
-fn report(args: &DiffArgs, console: &Console, progress: &Progress) -> Box<dyn Report> {
-    // Whole lines on a terminal, so that the bars can make room; large pieces elsewhere.
-    let stdout: Box<dyn Write> = if io::stdout().is_terminal() {
-        Box::new(progress.beside(io::stdout()))
-    } else {
-        Box::new(BufWriter::with_capacity(64 * 1024, io::stdout()))
-    };
-    if args.json && !args.report.status {
-        return Box::new(JsonReport::new(stdout).for_command(Command::Diff));
-    }
-    let stderr = progress.beside(io::stderr());
-    let colour = console.colour(args.report.color, true);
-    let verbosity = plan::verbosity(&args.report);
-    let report = TextReport::new(stdout, stderr, verbosity, colour);
-    Box::new(report.for_command(Command::Diff))
-}
-
-/// Counts every event and reports it.
-struct ReportSink {
-    report: Box<dyn Report>,
-    counts: Counts,
-    notes: Vec<Note>,
-    manifests: Vec<(RelPath, Evidence)>,
-}
-
-impl Sink for ReportSink {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
-        self.counts.add(&event);
-        match event {
-            Event::Note(note) => self.notes.push(note.clone()),
-            Event::Taken { manifest, evidence } => {
-                self.manifests.push((manifest.clone(), *evidence));
-            }
-            _ => {}
-        }
-        self.report.event(&event)
-    }
-}
-
-impl ReportSink {
-    fn finish(
-        mut self,
-        args: &DiffArgs,
-        start: Instant,
-        diffed: Diffed,
-    ) -> Result<ExitCode, Failure> {
-        let severity = self.counts.severity(Command::Diff, MalformedLines::Fail);
-        let code = ExitCode::from(severity);
-        let mut summary = Summary::new(Command::Diff, self.counts, start.elapsed());
-        summary.sides = Some([&args.old, &args.new].map(|side| RelPath::from_path(side)));
-        summary.bytes_read = Some(diffed.bytes_read);
-        summary.algorithms = diffed.algorithms.into_iter().collect();
-        summary.manifests = self.manifests;
-        summary.notes = self.notes;
-        summary.exit_code = code.number();
-        self.report.finish(&summary).map_err(Error::Output)?;
-        Ok(code)
-    }
+fn finish(
+    mut sink: ReportSink,
+    args: &DiffArgs,
+    start: Instant,
+    diffed: Diffed,
+) -> Result<ExitCode, Failure> {
+    let severity = sink.counts.severity(Command::Diff, MalformedLines::Fail);
+    let code = ExitCode::from(severity);
+    let mut summary = Summary::new(Command::Diff, sink.counts, start.elapsed());
+    summary.sides = Some([&args.old, &args.new].map(|side| RelPath::from_path(side)));
+    summary.bytes_read = Some(diffed.bytes_read);
+    summary.algorithms = diffed.algorithms.into_iter().collect();
+    summary.manifests = sink.manifests;
+    summary.notes = sink.notes;
+    summary.exit_code = code.number();
+    sink.report.finish(&summary).map_err(Error::Output)?;
+    Ok(code)
 }

@@ -21,6 +21,7 @@ mod plan;
 mod scrub;
 mod signals;
 mod signature;
+mod sink;
 mod slice;
 mod update;
 mod verify;

@@ -9,11 +9,11 @@ use std::time::Instant;
 use crate::algorithm::Algorithm;
 use crate::engine::Totals;
 use crate::error::{Error, FileError, Operation};
-use crate::event::{Event, Note, OutcomeWord, Severity, Sink};
+use crate::event::{Note, OutcomeWord, Severity};
 use crate::manifest::{Entry, Format, GapKind, Header, Hints, Scope, Writer};
 use crate::ops::{self, Ledger, ManifestFile, Renewal, Survey, UpdateOptions, Updated, WalkOrder};
 use crate::relpath::RelPath;
-use crate::report::{Command, Counts, MalformedLines, Progress, Report, Summary};
+use crate::report::{Command, MalformedLines, Progress, Summary};
 use crate::timestamp::Timestamp;
 use crate::walk::{self, Input, Root};
 
@@ -26,7 +26,7 @@ use super::names;
 use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
 use super::signature;
-use super::verify;
+use super::sink::{self, ReportSink};
 
 /// Brings the manifest that the arguments name up to date.
 pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Failure> {
@@ -42,11 +42,8 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
     let totals = Arc::new(Totals::default());
     let progress =
         Progress::start(Arc::clone(&engine.gauges), totals, bars).map_err(Error::Threads)?;
-    let mut sink = UpdateSink {
-        report: verify::report(args.json, &args.report, console, &progress),
-        counts: Counts::default(),
-        notes: Vec::new(),
-    };
+    let report = sink::report(Command::Update, args.json, &args.report, console, &progress);
+    let mut sink = ReportSink::new(report);
 
     let survey = manifest.survey(&mut sink)?;
     let target = Target::of(args);
@@ -108,7 +105,7 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
     sink.notes
         .extend(signature::beside(&target.path).map(|signature| outdated(&signature)));
     let shown = progress.finish();
-    let code = sink.finish(start, &updated, &base, renewal.algorithms)?;
+    let code = finish(sink, start, &updated, &base, renewal.algorithms)?;
     shown.map_err(Error::Output)?;
     Ok(code)
 }
@@ -383,62 +380,43 @@ fn written_again(
     again.finish()
 }
 
-/// Counts every event and reports it.
-struct UpdateSink {
-    report: Box<dyn Report>,
-    counts: Counts,
-    notes: Vec<Note>,
-}
-
-impl Sink for UpdateSink {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
-        self.counts.add(&event);
-        if let Event::Note(note) = event {
-            self.notes.push(note.clone());
-        }
-        self.report.event(&event)
-    }
-}
-
-impl UpdateSink {
-    fn finish(
-        mut self,
-        start: Instant,
-        updated: &Updated,
-        base: &Path,
-        algorithms: Vec<Algorithm>,
-    ) -> Result<ExitCode, Failure> {
-        let missing = self.counts.of(OutcomeWord::Missing);
-        let Updated {
-            damaged, by_date, ..
-        } = *updated;
-        let (kept, gone) = match updated.pruned {
-            0 => (self.counts.clone(), (missing, Note::GoneKept(missing))),
-            pruned => (
-                self.counts.without_missing(),
-                (pruned, Note::Pruned(pruned)),
-            ),
-        };
-        let notes = [
-            (by_date, Note::TrustedDate { files: by_date }),
-            (damaged, Note::DamageKept(damaged)),
-            gone,
-        ];
-        let told = notes.into_iter().filter(|(count, _)| *count > 0);
-        self.notes.extend(told.map(|(_, note)| note));
-        let severity = kept.severity(Command::Update, MalformedLines::Fail);
-        // What has changed is well, unless it was not taken up.
-        let code = ExitCode::from(match damaged {
-            0 => severity,
-            _ => severity.max(Severity::Different),
-        });
-        let mut summary = Summary::new(Command::Update, self.counts, start.elapsed());
-        summary.read = Some((updated.read, updated.bytes));
-        summary.bases = vec![RelPath::from_path(base)];
-        summary.algorithms = algorithms;
-        summary.notes = self.notes;
-        summary.exit_code = code.number();
-        self.report.finish(&summary).map_err(Error::Output)?;
-        Ok(code)
-    }
+fn finish(
+    mut sink: ReportSink,
+    start: Instant,
+    updated: &Updated,
+    base: &Path,
+    algorithms: Vec<Algorithm>,
+) -> Result<ExitCode, Failure> {
+    let missing = sink.counts.of(OutcomeWord::Missing);
+    let Updated {
+        damaged, by_date, ..
+    } = *updated;
+    let (kept, gone) = match updated.pruned {
+        0 => (sink.counts.clone(), (missing, Note::GoneKept(missing))),
+        pruned => (
+            sink.counts.without_missing(),
+            (pruned, Note::Pruned(pruned)),
+        ),
+    };
+    let notes = [
+        (by_date, Note::TrustedDate { files: by_date }),
+        (damaged, Note::DamageKept(damaged)),
+        gone,
+    ];
+    let told = notes.into_iter().filter(|(count, _)| *count > 0);
+    sink.notes.extend(told.map(|(_, note)| note));
+    let severity = kept.severity(Command::Update, MalformedLines::Fail);
+    // What has changed is well, unless it was not taken up.
+    let code = ExitCode::from(match damaged {
+        0 => severity,
+        _ => severity.max(Severity::Different),
+    });
+    let mut summary = Summary::new(Command::Update, sink.counts, start.elapsed());
+    summary.read = Some((updated.read, updated.bytes));
+    summary.bases = vec![RelPath::from_path(base)];
+    summary.algorithms = algorithms;
+    summary.notes = sink.notes;
+    summary.exit_code = code.number();
+    sink.report.finish(&summary).map_err(Error::Output)?;
+    Ok(code)
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,16 +11,13 @@ use std::time::Instant;
 use crate::algorithm::Algorithm;
 use crate::engine::Totals;
 use crate::error::{Error, FileError, Operation};
-use crate::event::{Event, Note, Severity, Sink};
-use crate::manifest::Evidence;
+use crate::event::{Note, Severity};
 use crate::ops::{self, BaseChoice, List, ListInput, Package, Relocation, Verified, VerifyOptions};
 use crate::relpath::RelPath;
-use crate::report::{
-    Command, Counts, JsonReport, MalformedLines, Progress, Report, Summary, Target, TextReport,
-};
+use crate::report::{Command, MalformedLines, Progress, Summary, Target};
 use crate::walk::LeaveOut;
 
-use super::args::{ReportArgs, VerifyArgs};
+use super::args::VerifyArgs;
 use super::console::Console;
 use super::exit::ExitCode;
 use super::journal;
@@ -28,6 +25,7 @@ use super::output::Output;
 use super::plan::{self, Failure};
 use super::scrub;
 use super::signature::{Proved, Signatures};
+use super::sink::{self, ReportSink};
 
 /// Files that each thread may have begun, or be about to begin, where a run is to end in time.
 const BEGUN_PER_THREAD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(3);
@@ -58,18 +56,17 @@ pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Fail
     }
     let progress =
         Progress::start(Arc::clone(&engine.gauges), totals, target).map_err(Error::Threads)?;
+    let report = sink::report(Command::Verify, args.json, &args.report, console, &progress);
     let mut sink = ReportSink {
-        report: report(args.json, &args.report, console, &progress),
-        counts: Counts::default(),
         notes,
-        manifests: Vec::new(),
         hide_lines: args.lenient && !args.warn,
+        ..ReportSink::new(report)
     };
     let verified = ops::verify(lists, &options, &engine, &mut sink)?;
     let scrubbed = verified.scrubbed.clone();
     sink.notes.extend(scrubbed.iter().flat_map(scrub::notes));
     let shown = progress.finish();
-    let code = sink.finish(args, start, verified)?;
+    let code = finish(sink, args, start, verified)?;
     if let (Some(output), Some(scrubbed)) = (state, &scrubbed) {
         scrub::keep(output, scrubbed)?;
     }
@@ -205,89 +202,35 @@ fn split_at_equals(text: &OsStr) -> Option<(RelPath, RelPath)> {
     (!old.is_empty()).then(|| (RelPath::from_bytes(old), RelPath::from_bytes(new)))
 }
 
-/// The report that goes to standard output, with its summary on standard error if it is text.
-pub(super) fn report(
-    json: bool,
-    args: &ReportArgs,
-    console: &Console,
-    progress: &Progress,
-) -> Box<dyn Report> {
-    // Whole lines on a terminal, so that the bars can make room; large pieces elsewhere.
-    let stdout: Box<dyn Write> = if io::stdout().is_terminal() {
-        Box::new(progress.beside(io::stdout()))
+fn finish(
+    mut sink: ReportSink,
+    args: &VerifyArgs,
+    start: Instant,
+    verified: Verified,
+) -> Result<ExitCode, Failure> {
+    let malformed = if args.lenient {
+        MalformedLines::Tolerate
     } else {
-        Box::new(BufWriter::with_capacity(64 * 1024, io::stdout()))
+        MalformedLines::Fail
     };
-    if json && !args.status {
-        return Box::new(JsonReport::new(stdout));
+    let mut severity = sink.counts.severity(Command::Verify, malformed);
+    if verified.idle_lists > 0 {
+        severity = Severity::Incomplete;
     }
-    let stderr = progress.beside(io::stderr());
-    let colour = console.colour(args.color, true);
-    Box::new(TextReport::new(
-        stdout,
-        stderr,
-        plan::verbosity(args),
-        colour,
-    ))
-}
-
-/// Counts every event and reports it.
-struct ReportSink {
-    report: Box<dyn Report>,
-    counts: Counts,
-    notes: Vec<Note>,
-    manifests: Vec<(RelPath, Evidence)>,
-    hide_lines: bool,
-}
-
-impl Sink for ReportSink {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
-        self.counts.add(&event);
-        match event {
-            Event::Note(note) => self.notes.push(note.clone()),
-            Event::Taken { manifest, evidence } => {
-                self.manifests.push((manifest.clone(), *evidence));
-            }
-            Event::Line { reason, .. } if self.hide_lines && !reason.spoils_the_manifest() => {
-                return Ok(());
-            }
-            _ => {}
-        }
-        self.report.event(&event)
-    }
-}
-
-impl ReportSink {
-    fn finish(
-        mut self,
-        args: &VerifyArgs,
-        start: Instant,
-        verified: Verified,
-    ) -> Result<ExitCode, Failure> {
-        let malformed = if args.lenient {
-            MalformedLines::Tolerate
-        } else {
-            MalformedLines::Fail
-        };
-        let mut severity = self.counts.severity(Command::Verify, malformed);
-        if verified.idle_lists > 0 {
-            severity = Severity::Incomplete;
-        }
-        let code = ExitCode::from(severity);
-        let mut summary = Summary::new(Command::Verify, self.counts, start.elapsed());
-        summary.manifests = self.manifests;
-        summary.bases = verified
-            .bases
-            .iter()
-            .map(|b| RelPath::from_path(&b.folder))
-            .collect();
-        summary.algorithms = verified.algorithms.into_iter().collect();
-        summary.ignored = verified.ignored;
-        summary.not_checked = verified.not_checked;
-        summary.portion_done = verified.portion_done;
-        summary.notes = self.notes;
-        summary.exit_code = code.number();
-        self.report.finish(&summary).map_err(Error::Output)?;
-        Ok(code)
-    }
+    let code = ExitCode::from(severity);
+    let mut summary = Summary::new(Command::Verify, sink.counts, start.elapsed());
+    summary.manifests = sink.manifests;
+    summary.bases = verified
+        .bases
+        .iter()
+        .map(|b| RelPath::from_path(&b.folder))
+        .collect();
+    summary.algorithms = verified.algorithms.into_iter().collect();
+    summary.ignored = verified.ignored;
+    summary.not_checked = verified.not_checked;
+    summary.portion_done = verified.portion_done;
+    summary.notes = sink.notes;
+    summary.exit_code = code.number();
+    sink.report.finish(&summary).map_err(Error::Output)?;
+    Ok(code)
 }

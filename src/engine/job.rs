@@ -74,6 +74,16 @@ pub enum Links {
     Refuse,
 }
 
+impl Links {
+    /// What a walk that came through a link, or did not, means to be opened.
+    pub fn follow_if(through_link: bool) -> Self {
+        match through_link {
+            true => Self::Follow,
+            false => Self::Refuse,
+        }
+    }
+}
+
 /// What came of a task.
 #[derive(Debug)]
 pub enum Outcome {

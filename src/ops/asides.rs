@@ -1,9 +1,12 @@
 //! What several operations have in common: how manifests are opened, and what is told beside the
 //! outcomes.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
+use crate::algorithm::{Algorithm, Strength};
 use crate::engine::Outcome;
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Sink};
@@ -83,5 +86,52 @@ impl Asides {
             sink.event(Event::Note(&Note::DirectRefused(self.direct_refused)))?;
         }
         Ok(())
+    }
+}
+
+/// The few sets of algorithms that a list names, each kept once.
+#[derive(Default)]
+pub(super) struct Interned(Vec<Arc<[Algorithm]>>);
+
+impl Interned {
+    pub(super) fn get(&mut self, algorithms: Vec<Algorithm>) -> Arc<[Algorithm]> {
+        if let Some(known) = self.0.iter().find(|known| ***known == *algorithms) {
+            return Arc::clone(known);
+        }
+        let new: Arc<[Algorithm]> = algorithms.into();
+        self.0.push(Arc::clone(&new));
+        new
+    }
+}
+
+/// By which algorithms files were compared, and how many by none that withstands people.
+#[derive(Debug, Default)]
+pub(super) struct Proofs {
+    files: u64,
+    weak_files: u64,
+    weak_algorithms: BTreeSet<Algorithm>,
+}
+
+impl Proofs {
+    /// Takes note of a file that was compared by these algorithms, of which there is one at least.
+    pub(super) fn add(&mut self, algorithms: &[Algorithm]) {
+        self.files += 1;
+        let is_weak = |algorithm: &Algorithm| algorithm.strength() < Strength::Strong;
+        if algorithms.iter().all(is_weak) {
+            self.weak_files += 1;
+            self.weak_algorithms.extend(algorithms);
+        }
+    }
+
+    /// Says so if only some files were compared with weak algorithms alone: if all were, the
+    /// summary says it.
+    pub(super) fn tell(&self, sink: &mut dyn Sink) -> io::Result<()> {
+        if self.weak_files == 0 || self.weak_files == self.files {
+            return Ok(());
+        }
+        let names = self.weak_algorithms.iter().map(Algorithm::to_string);
+        let algorithms = names.collect::<Vec<_>>().join(", ");
+        let files = self.weak_files;
+        sink.event(Event::Note(&Note::WeaklyProved { files, algorithms }))
     }
 }

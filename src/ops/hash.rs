@@ -129,11 +129,7 @@ fn job(found: Found, algorithms: &Arc<[Algorithm]>) -> Job<Place> {
         kind,
         through_link,
     } = found;
-    let links = if through_link {
-        Links::Follow
-    } else {
-        Links::Refuse
-    };
+    let links = Links::follow_if(through_link);
     let source = match kind {
         FoundKind::File => Source::File { path, links },
         FoundKind::Stream => Source::Stream(path),

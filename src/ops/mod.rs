@@ -9,6 +9,7 @@ mod journal;
 mod manifests;
 mod merge;
 mod mhl;
+mod moves;
 mod package;
 mod update;
 mod verify;

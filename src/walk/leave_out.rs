@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use walkdir::DirEntry;
 
+use crate::error::leads_nowhere;
+
 /// Files that are never reported, under whatever name they are met: outputs, journals, the manifest
 /// being verified, standard output where it is redirected into the tree.
 ///
@@ -42,6 +44,18 @@ impl LeaveOut {
         let identity = Identity::of_path(path)?;
         self.add(identity, path.file_name().map(OsStr::to_owned));
         Ok(())
+    }
+
+    /// As [`LeaveOut::add_path`], but a name that leads nowhere leaves out nothing.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn add_if_there(&mut self, path: &Path) -> io::Result<()> {
+        match self.add_path(path) {
+            Err(error) if leads_nowhere(&error) => Ok(()),
+            added => added,
+        }
     }
 
     /// Leaves out an open file, for instance standard output. Does nothing where the platform

@@ -421,3 +421,31 @@ fn a_missing_folder_has_moved_nowhere() {
     let output = tree.cmd(["verify", "--exact", "-f", "mtree", "L"]).run();
     output.stdout(told).stderr_any().code(1).check();
 }
+
+/// Held in memory, so many entries and the files found would take twice as much.
+#[test]
+fn a_sorted_list_is_compared_with_its_tree_in_little_memory() {
+    let tree = Tree::new();
+    let mut list = String::new();
+    for folder in 100..200 {
+        tree.file(format!("t/{folder}/100"), "abc");
+        for number in 100..1100 {
+            let name = format!("t/{folder}/{number:04}");
+            tree.hard_link(&name, format!("t/{folder}/100"));
+            list += &format!("{MD5_OF_ABC}  {name}\n");
+        }
+        tree.remove(format!("t/{folder}/100"));
+    }
+    tree.file("MD5SUMS", list);
+    let args = ["verify", "--exact", "MD5SUMS"];
+    let started = tree.cmd(args).start();
+    let mut peak = 0;
+    loop {
+        match started.peak_kilobytes() {
+            0 => break,
+            kilobytes => peak = peak.max(kilobytes),
+        }
+    }
+    started.wait().stderr_has("100,000 ok; base .").check();
+    assert!(peak < 40 * 1024, "{peak} kB");
+}

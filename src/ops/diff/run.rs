@@ -6,16 +6,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::algorithm::{Algorithm, Strength};
+use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::engine::{self, Hashed, Job, Outcome, Task};
 use crate::error::{Error, FileError, Operation};
-use crate::event::{Event, Note, Sink, Unverified, Verdict};
+use crate::event::{Event, Sink, Unverified, Verdict};
 use crate::manifest::Kind;
 use crate::relpath::RelPath;
 use crate::walk::Special;
 
-use super::super::asides::Asides;
+use super::super::asides::{Asides, Interned, Proofs};
 use super::super::manifests::Item;
 use super::compare::{common_digests, compare, unusable};
 use super::join::{Join, Pair};
@@ -79,7 +79,7 @@ impl<'r> Run<'r> {
             self.read_lones()?;
         }
         self.tell_lones().map_err(Error::Output)?;
-        self.tally.tell(self.sink).map_err(Error::Output)?;
+        self.tally.proofs.tell(self.sink).map_err(Error::Output)?;
         self.asides.tell(self.sink).map_err(Error::Output)?;
         self.diffed.algorithms = self.tally.algorithms;
         Ok(self.diffed)
@@ -359,7 +359,7 @@ fn jobs(
     join: Join,
     algorithms: Arc<[Algorithm]>,
 ) -> impl Iterator<Item = Job<Token>> + Send + 'static {
-    let mut listed: Vec<Arc<[Algorithm]>> = Vec::new();
+    let mut listed = Interned::default();
     join.flat_map(move |pair| {
         let mut pair = match pair {
             Ok(pair) => pair,
@@ -385,7 +385,7 @@ fn jobs(
 fn tasks(
     pair: &mut Pair,
     algorithms: &Arc<[Algorithm]>,
-    listed: &mut Vec<Arc<[Algorithm]>>,
+    listed: &mut Interned,
 ) -> (Option<Task>, Option<Task>) {
     match (&mut pair.old, &mut pair.new) {
         (Some(Thing::File(old)), Some(Thing::File(new))) => {
@@ -409,23 +409,10 @@ fn tasks(
                 return (None, None);
             }
             let wanted: Vec<Algorithm> = item.digests.iter().map(Digest::algorithm).collect();
-            (
-                None,
-                Some(Task::new(file.source(), interned(wanted, listed))),
-            )
+            (None, Some(Task::new(file.source(), listed.get(wanted))))
         }
         _ => (None, None),
     }
-}
-
-/// Each of the few sets of algorithms that a manifest names is kept once.
-fn interned(wanted: Vec<Algorithm>, known: &mut Vec<Arc<[Algorithm]>>) -> Arc<[Algorithm]> {
-    if let Some(same) = known.iter().find(|known| ***known == *wanted) {
-        return Arc::clone(same);
-    }
-    let new: Arc<[Algorithm]> = wanted.into();
-    known.push(Arc::clone(&new));
-    new
 }
 
 /// What one side says of a name, once its file has been read; a verdict if nothing can be said.
@@ -490,10 +477,7 @@ fn kind_of(metadata: &Metadata) -> Kind {
 #[derive(Debug, Default)]
 struct Tally {
     algorithms: BTreeSet<Algorithm>,
-    files: u64,
-    /// Files that were compared with no algorithm that withstands people, and with which.
-    weak_files: u64,
-    weak_algorithms: BTreeSet<Algorithm>,
+    proofs: Proofs,
 }
 
 impl Tally {
@@ -509,27 +493,7 @@ impl Tally {
         if algorithms.is_empty() {
             return;
         }
-        self.files += 1;
-        let is_weak = |algorithm: &Algorithm| algorithm.strength() < Strength::Strong;
-        if algorithms.iter().all(is_weak) {
-            self.weak_files += 1;
-            self.weak_algorithms.extend(algorithms);
-        }
+        self.proofs.add(algorithms);
         self.algorithms.extend(algorithms);
-    }
-
-    /// Says so if only some files were compared with weak algorithms alone: if all were, the
-    /// summary says it.
-    fn tell(&self, sink: &mut dyn Sink) -> io::Result<()> {
-        if self.weak_files == 0 || self.weak_files == self.files {
-            return Ok(());
-        }
-        let names: Vec<String> = self
-            .weak_algorithms
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        let (files, algorithms) = (self.weak_files, names.join(", "));
-        sink.event(Event::Note(&Note::WeaklyProved { files, algorithms }))
     }
 }

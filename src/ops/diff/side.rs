@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::engine::{Links, Source};
-use crate::error::{Error, FileError, Operation};
+use crate::error::{Error, FileError, Operation, leads_nowhere};
 use crate::relpath::RelPath;
 use crate::walk::{self, Found, FoundKind, Input, Special};
 
@@ -96,10 +96,7 @@ impl Thing {
             FoundKind::File => Self::File(TreeFile {
                 name,
                 path,
-                links: match through_link {
-                    true => Links::Follow,
-                    false => Links::Refuse,
-                },
+                links: Links::follow_if(through_link),
                 size: None,
             }),
             FoundKind::Special(kind) => Self::Special { name, path, kind },
@@ -118,15 +115,7 @@ impl Thing {
 /// A link that leads nowhere is there, unlike a name that nothing has.
 fn is_gone(error: &FileError) -> bool {
     let looked = || error.path().symlink_metadata();
-    leads_nowhere(error.io_error()) && looked().is_err_and(|now| leads_nowhere(&now))
-}
-
-/// Nothing has the name, or a folder above it has become a file.
-fn leads_nowhere(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
+    error.is_missing() && looked().is_err_and(|now| leads_nowhere(&now))
 }
 
 /// Things in the order of names.

@@ -1,6 +1,6 @@
 //! A manifest that is read more than once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek};
@@ -215,8 +215,6 @@ pub struct Survey {
     pub in_order: bool,
     /// Nothing but files with digests of known algorithms, under names that have one meaning.
     pub plain: bool,
-    /// The algorithms of all digests, as they are taken for [`ManifestFile::items`].
-    pub algorithms: BTreeSet<Algorithm>,
     /// The algorithms of all digests as `items` gives them, in the order in which they are met.
     pub met: Vec<Algorithm>,
     /// Algorithms that cannot be computed, and how many entries have a digest of each.
@@ -239,7 +237,6 @@ impl Survey {
             spoiled: false,
             in_order: true,
             plain: true,
-            algorithms: BTreeSet::new(),
             met: Vec::new(),
             unsupported: BTreeMap::new(),
             records: 0,
@@ -284,7 +281,6 @@ impl Survey {
         for digest in &claim.digests {
             match digest {
                 ClaimedDigest::Known(digest) => {
-                    self.algorithms.insert(digest.algorithm());
                     self.meet(Some(digest.algorithm()));
                 }
                 ClaimedDigest::OneOf { candidates, .. } => {
@@ -299,6 +295,11 @@ impl Survey {
         }
         let is_file = claim.kind == Kind::File && claim.other_name.is_none();
         self.plain &= known && is_file && !claim.digests.is_empty();
+    }
+
+    /// Whether each name is known to stand only once, so that nothing can contradict it.
+    pub(in super::super) fn names_stand_once(&self) -> bool {
+        self.in_order && self.names == self.claims + self.gaps
     }
 
     fn meet(&mut self, algorithm: Option<Algorithm>) {

@@ -1,6 +1,5 @@
 //! The walk that a manifest records, to be made again.
 
-use std::io;
 use std::path::Path;
 
 use crate::error::{FileError, Operation};
@@ -81,12 +80,8 @@ pub fn recorded_walk(
     };
     for name in &scope.left_out {
         let root = root(name, base)?;
-        match options.leave_out.add_path(&root.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(FileError::new(Operation::Stat, root.path, error).into());
-            }
-            _ => {}
-        }
+        let added = options.leave_out.add_if_there(&root.path);
+        added.map_err(|error| FileError::new(Operation::Stat, root.path, error))?;
     }
     Ok(Some((inputs, options)))
 }

@@ -95,10 +95,7 @@ impl<W: Iterator<Item = Found>> Join<W> {
             kind,
             through_link,
         } = found;
-        let links = match through_link {
-            true => Links::Follow,
-            false => Links::Refuse,
-        };
+        let links = Links::follow_if(through_link);
         let source = match kind {
             FoundKind::File => Source::File { path, links },
             FoundKind::Stream => Source::Stream(path),
@@ -140,7 +137,7 @@ impl<W: Iterator<Item = Found>> Join<W> {
 
     fn failed(&mut self, name: RelPath, error: FileError, item: Option<Box<Item>>) -> Place {
         match item {
-            Some(item) if is_missing(&error) => return Place::Gone(item),
+            Some(item) if error.is_missing() => return Place::Gone(item),
             _ => {}
         }
         // Nobody knows whether it is a folder; a file has nothing below it.
@@ -181,7 +178,7 @@ impl<W: Iterator<Item = Found>> Join<W> {
             Ok(_) => without_task(Place::LeftOut(item)),
             Err(error) => {
                 let error = FileError::new(Operation::Stat, path, error);
-                without_task(match is_missing(&error) {
+                without_task(match error.is_missing() {
                     true => Place::Gone(item),
                     false => Place::Blocked(item, error),
                 })
@@ -200,12 +197,6 @@ impl<W: Iterator<Item = Found>> Join<W> {
 
 fn without_task(token: Place) -> Job<Place> {
     Job { token, task: None }
-}
-
-/// Only a name that leads nowhere is missing; one that may not be looked at is unreadable.
-pub(super) fn is_missing(error: &FileError) -> bool {
-    let nowhere = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
-    nowhere.contains(&error.io_error().kind())
 }
 
 /// The same error once more.

@@ -24,7 +24,7 @@ use crate::walk::Found;
 use super::asides::Asides;
 use super::{Item, Items};
 use decide::{Stands, judge};
-use join::{Join, Place, is_missing};
+use join::{Join, Place};
 use moves::Fresh;
 
 pub use order::WalkOrder;
@@ -97,9 +97,9 @@ pub struct Updated {
 /// A file is not read if size and modification time are as recorded, as far as the manifest records
 /// them, and neither modification nor status change is later than `options.recorded_at` less two
 /// seconds. A file that nobody seems to have written to and that has other contents keeps its entry;
-/// so does one that is listed and that `found` does not give. Names whose files are gone, and files that are not listed, are told last, since they may
-/// turn out to belong together. If not a single file is found, they are not told: the tree is not
-/// what it was, and the caller does well to refuse.
+/// so does one that is listed and that `found` does not give. Names whose files are gone, and files
+/// that are not listed, are told last, since they may turn out to belong together. If not a single
+/// file is found, they are not told: the tree is not what it was, and the caller does well to refuse.
 ///
 /// # Memory
 ///
@@ -234,7 +234,7 @@ impl Run<'_> {
                 self.keep(&item)?;
                 self.tell(&name, &Verdict::Unread)
             }
-            (Some(Outcome::Failed(error)), Some(item)) if is_missing(&error) => self.is_gone(*item),
+            (Some(Outcome::Failed(error)), Some(item)) if error.is_missing() => self.is_gone(*item),
             (Some(Outcome::Failed(error)), item) => {
                 let verdict = Verdict::Unreadable(error);
                 self.keep_or_gap(&name, item.as_deref(), GapKind::Unreadable, &verdict)

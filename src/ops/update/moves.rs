@@ -1,20 +1,19 @@
 //! Listed files that are gone, and new files with the same contents.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::HashMap;
 
-use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::engine::Hashed;
 use crate::relpath::RelPath;
 
 use super::super::Item;
+use super::super::moves::Wanted;
 
 /// A file that was not listed.
 #[derive(Debug)]
 pub(super) struct Fresh {
     pub(super) name: RelPath,
     size: u64,
-    /// In the order of algorithms.
     digests: Vec<Digest>,
 }
 
@@ -23,7 +22,7 @@ impl Fresh {
         Self {
             name,
             size: hashed.size,
-            digests: sorted(&hashed.digests),
+            digests: hashed.digests.clone(),
         }
     }
 }
@@ -36,20 +35,16 @@ pub(super) fn pair(
     gone: Vec<Item>,
     fresh: Vec<Fresh>,
 ) -> (Vec<(Item, Option<RelPath>)>, Vec<RelPath>) {
-    let mut wanted: HashMap<Vec<Digest>, VecDeque<usize>> = HashMap::new();
-    let mut sets: BTreeSet<Vec<Algorithm>> = BTreeSet::new();
+    let mut wanted = Wanted::default();
     for (place, item) in gone.iter().enumerate() {
-        if item.digests.is_empty() || item.trouble.is_some() {
-            continue;
+        if !item.digests.is_empty() && item.trouble.is_none() {
+            wanted.add(place, item.digests.clone(), item.size);
         }
-        let digests = sorted(&item.digests);
-        sets.insert(digests.iter().map(Digest::algorithm).collect());
-        wanted.entry(digests).or_default().push_back(place);
     }
     let mut moved: HashMap<usize, RelPath> = HashMap::new();
     let mut left = Vec::new();
     for file in fresh {
-        match claim(&file, &gone, &sets, &mut wanted) {
+        match wanted.claim(&file.digests, file.size) {
             Some(place) => {
                 moved.insert(place, file.name);
             }
@@ -61,34 +56,10 @@ pub(super) fn pair(
     (gone.collect(), left)
 }
 
-fn claim(
-    file: &Fresh,
-    gone: &[Item],
-    sets: &BTreeSet<Vec<Algorithm>>,
-    wanted: &mut HashMap<Vec<Digest>, VecDeque<usize>>,
-) -> Option<usize> {
-    if file.size == 0 {
-        return None;
-    }
-    sets.iter().find_map(|set| {
-        let fitting = file.digests.iter();
-        let fitting = fitting.filter(|digest| set.contains(&digest.algorithm()));
-        let places = wanted.get_mut(&fitting.copied().collect::<Vec<_>>())?;
-        let fits = |place: &usize| gone[*place].size.is_none_or(|size| size == file.size);
-        let at = places.iter().position(fits)?;
-        places.remove(at)
-    })
-}
-
-fn sorted(digests: &[Digest]) -> Vec<Digest> {
-    let mut digests = digests.to_vec();
-    digests.sort_by_key(Digest::algorithm);
-    digests
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::Algorithm;
 
     fn digest(byte: u8) -> Vec<Digest> {
         vec![Digest::new(Algorithm::Md5, &[byte; 16]).unwrap()]

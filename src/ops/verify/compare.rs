@@ -3,13 +3,13 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::algorithm::Algorithm;
 use crate::engine::{self, Job, Known, Links, Outcome, Source, Task};
 use crate::error::Error;
 use crate::event::{Event, Severity, Sink, Verdict};
 use crate::manifest::Kind;
 use crate::timestamp::Timestamp;
 
+use super::super::asides::Interned;
 use super::exact::Stray;
 use super::judge::judge;
 use super::listed::Listed;
@@ -166,19 +166,4 @@ pub(super) fn is_read(entry: &Listed) -> bool {
 /// Whether enough is recorded to tell by a look that the file is as it was.
 pub(super) fn can_be_quick(entry: &Listed) -> bool {
     entry.size().is_some() && entry.modified().is_some()
-}
-
-/// The few sets of algorithms that a list names, each kept once.
-#[derive(Default)]
-struct Interned(Vec<Arc<[Algorithm]>>);
-
-impl Interned {
-    fn get(&mut self, algorithms: Vec<Algorithm>) -> Arc<[Algorithm]> {
-        if let Some(known) = self.0.iter().find(|known| ***known == *algorithms) {
-            return Arc::clone(known);
-        }
-        let new: Arc<[Algorithm]> = algorithms.into();
-        self.0.push(Arc::clone(&new));
-        new
-    }
 }

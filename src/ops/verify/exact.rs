@@ -1,6 +1,6 @@
 //! Files that are not listed, and listed ones that have moved.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use crate::relpath::RelPath;
 use crate::walk::{self, Found, FoundKind};
 
 use super::super::asides::Asides;
+use super::super::moves::Wanted;
 use super::listed::Listed;
 use super::search::Search;
 
@@ -45,10 +46,7 @@ impl Stray {
         Self {
             name: found.name,
             path: found.path,
-            links: match found.through_link {
-                true => Links::Follow,
-                false => Links::Refuse,
-            },
+            links: Links::follow_if(found.through_link),
             finding,
         }
     }
@@ -90,9 +88,9 @@ pub(super) fn settle(
     sink: &mut dyn Sink,
     asides: &mut Asides,
 ) -> Result<(), Error> {
-    let mut wanted = Wanted::new(missing);
-    let strays = wanted.read(strays, engine, asides)?;
-    let (mut moved, strays) = wanted.pair(strays);
+    let mut gone = Missing::new(missing);
+    let strays = gone.read(strays, engine, asides)?;
+    let (mut moved, strays) = gone.pair(strays);
     for (index, entry) in missing.iter().enumerate() {
         let to = moved.remove(&index);
         let verdict = to.map_or(Verdict::Missing, |to| Verdict::Moved { to });
@@ -117,48 +115,46 @@ pub(super) fn settle(
     Ok(())
 }
 
-/// An entry that is not there: its place among them, and the size that it must have, if that is
-/// recorded.
-type Gone = (usize, Option<u64>);
-
-/// The entries that are not there, by what they must contain.
+/// The entries that are not there, by what they must contain, and the sizes that are worth a look.
 #[derive(Default)]
-struct Wanted {
-    by_digests: HashMap<Vec<Digest>, VecDeque<Gone>>,
-    /// Every set of algorithms that an entry needs.
-    algorithm_sets: BTreeSet<Vec<Algorithm>>,
-    sizes: HashSet<u64>,
-    /// An entry may have any size, since none is recorded.
-    any_size: bool,
+struct Missing {
+    wanted: Wanted,
+    sizes: Sizes,
 }
 
-impl Wanted {
+#[derive(Default)]
+struct Sizes {
+    known: HashSet<u64>,
+    /// An entry may have any size, since none is recorded.
+    any: bool,
+}
+
+impl Sizes {
+    /// Whether a stray of that size may be what is wanted. Empty files are not read: one empty file
+    /// is like any other, so it cannot be said to have moved.
+    fn hold(&self, size: u64) -> bool {
+        size > 0 && (self.any || self.known.contains(&size))
+    }
+}
+
+impl Missing {
     /// Only a file with digests that can all be computed may be found again.
     fn new(missing: &[Listed]) -> Self {
-        let mut wanted = Self::default();
+        let mut gone = Self::default();
         for (index, entry) in missing.iter().enumerate() {
-            let digests = sorted_digests(entry);
+            let digests: Vec<Digest> = entry.known().copied().collect();
             let size = entry.size();
             let is_file = *entry.kind() == Kind::File && entry.unsupported().is_none();
             if !is_file || digests.is_empty() || size == Some(0) {
                 continue;
             }
             match size {
-                Some(size) => drop(wanted.sizes.insert(size)),
-                None => wanted.any_size = true,
+                Some(size) => drop(gone.sizes.known.insert(size)),
+                None => gone.sizes.any = true,
             }
-            let algorithms = digests.iter().map(Digest::algorithm).collect();
-            wanted.algorithm_sets.insert(algorithms);
-            let queue = wanted.by_digests.entry(digests).or_default();
-            queue.push_back((index, size));
+            gone.wanted.add(index, digests, size);
         }
-        wanted
-    }
-
-    /// Whether a stray of that size may be what is wanted. Empty files are not read: one empty file
-    /// is like any other, so it cannot be said to have moved.
-    fn may_be(&self, size: u64) -> bool {
-        size > 0 && (self.any_size || self.sizes.contains(&size))
+        gone
     }
 
     /// Reads the strays that may be what is wanted, by their sizes.
@@ -168,18 +164,14 @@ impl Wanted {
         engine: &engine::Options,
         asides: &mut Asides,
     ) -> Result<Vec<Stray>, Error> {
-        let all: BTreeSet<Algorithm> = self.algorithm_sets.iter().flatten().copied().collect();
+        let all = self.wanted.algorithms();
         if all.is_empty() {
             return Ok(strays);
         }
         let algorithms: Arc<[Algorithm]> = all.into_iter().collect();
-        let sizes = Self {
-            sizes: std::mem::take(&mut self.sizes),
-            any_size: self.any_size,
-            ..Self::default()
-        };
+        let sizes = std::mem::take(&mut self.sizes);
         let jobs = strays.into_iter().map(move |stray| {
-            let fits = || size_of(&stray).is_none_or(|size| sizes.may_be(size));
+            let fits = || size_of(&stray).is_none_or(|size| sizes.hold(size));
             let task = (stray.is_unread() && fits()).then(|| {
                 let source = Source::File {
                     path: stray.path.clone(),
@@ -225,20 +217,7 @@ impl Wanted {
         let Finding::Read(hashed) = &stray.finding else {
             return None;
         };
-        if hashed.size == 0 {
-            return None;
-        }
-        self.algorithm_sets.iter().find_map(|set| {
-            let fitting = hashed
-                .digests
-                .iter()
-                .filter(|digest| set.contains(&digest.algorithm()));
-            let digests: Vec<Digest> = fitting.copied().collect();
-            let queue = self.by_digests.get_mut(&digests)?;
-            let fits = |gone: &Gone| gone.1.is_none_or(|size| size == hashed.size);
-            let place = queue.iter().position(fits)?;
-            queue.remove(place).map(|(index, _)| index)
-        })
+        self.wanted.claim(&hashed.digests, hashed.size)
     }
 }
 
@@ -249,11 +228,4 @@ fn size_of(stray: &Stray) -> Option<u64> {
         Links::Refuse => stray.path.symlink_metadata(),
     };
     Some(metadata.ok()?.len())
-}
-
-/// In the order of algorithms, so that entries compare equal whatever order their lines had.
-fn sorted_digests(entry: &Listed) -> Vec<Digest> {
-    let mut digests: Vec<Digest> = entry.known().copied().collect();
-    digests.sort_by_key(Digest::algorithm);
-    digests
 }

@@ -1,7 +1,6 @@
 //! What came of one entry.
 
 use std::fs::FileType;
-use std::io;
 use std::path::Path;
 
 use crate::engine::{Hashed, Outcome};
@@ -24,7 +23,7 @@ pub(super) fn judge(
 ) -> Verdict {
     match outcome {
         Some(Outcome::Hashed(hashed)) => judge_contents(entry, &hashed, shift),
-        Some(Outcome::Failed(error)) if is_missing(&error) => Verdict::Missing,
+        Some(Outcome::Failed(error)) if error.is_missing() => Verdict::Missing,
         Some(Outcome::Failed(error)) => Verdict::Unreadable(error),
         Some(Outcome::Unstable(instability)) => Verdict::Unstable(instability),
         Some(Outcome::Unread(_)) => Verdict::Unread,
@@ -84,7 +83,7 @@ fn judge_unread(entry: &Listed, path: &Path) -> Verdict {
     let failed = |error| FileError::new(Operation::Stat, path, error);
     let metadata = match path.symlink_metadata().map_err(failed) {
         Ok(metadata) => metadata,
-        Err(error) if is_missing(&error) => return Verdict::Missing,
+        Err(error) if error.is_missing() => return Verdict::Missing,
         Err(error) => return Verdict::Unreadable(error),
     };
     let expected = match entry.kind() {
@@ -143,13 +142,4 @@ fn kind_of(file_type: FileType) -> &'static str {
     } else {
         "device, socket or pipe"
     }
-}
-
-/// Only a name that leads nowhere is missing, also where a folder above it has become a file; one
-/// that may not be looked at is unreadable.
-fn is_missing(error: &FileError) -> bool {
-    matches!(
-        error.io_error().kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
 }

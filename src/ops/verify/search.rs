@@ -1,7 +1,6 @@
 //! Where files that are not listed are looked for.
 
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, FileError, Operation};
@@ -115,9 +114,7 @@ impl Search {
         let roots: Vec<RelPath> = names(&self.inputs).cloned().collect();
         walk::walk(self.inputs, self.options).filter(move |found| match &found.kind {
             // What is gone as a whole holds nothing new; what is listed there is missing.
-            FoundKind::Failed(error) => {
-                error.io_error().kind() != io::ErrorKind::NotFound || !roots.contains(&found.name)
-            }
+            FoundKind::Failed(error) => !error.is_missing() || !roots.contains(&found.name),
             _ => slice.is_none_or(|slice| slice.holds(&found.name)),
         })
     }
@@ -178,12 +175,8 @@ fn leave_out_own(source: &ListSource, leave_out: &mut LeaveOut) -> Result<(), Fi
         .into_iter()
         .chain(copies.into_iter().filter(|_| is_copy))
     {
-        match leave_out.add_path(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(FileError::new(Operation::Stat, path, error));
-            }
-            _ => {}
-        }
+        let added = leave_out.add_if_there(&path);
+        added.map_err(|error| FileError::new(Operation::Stat, path, error))?;
     }
     Ok(())
 }

@@ -1,15 +1,13 @@
 //! What adds up over all entries.
 
-use std::collections::BTreeSet;
 use std::io;
 
-use crate::algorithm::{Algorithm, Strength};
 use crate::engine::Outcome;
 use crate::event::{Event, Note, OutcomeWord, Sink, Verdict};
 use crate::manifest::Malformed;
 use crate::relpath::RelPath;
 
-use super::super::asides::Asides;
+use super::super::asides::{Asides, Proofs};
 use super::Verified;
 use super::listed::Listed;
 use super::shift::ClockShift;
@@ -32,10 +30,7 @@ pub(super) struct Tally {
     not_quick: u64,
     /// What lies in the packages.
     sums: Vec<Sum>,
-    compared: u64,
-    /// Files that were compared with no algorithm that withstands people, and with which.
-    weak_files: u64,
-    weak_algorithms: BTreeSet<Algorithm>,
+    proofs: Proofs,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,9 +63,7 @@ impl Tally {
             outside_base: 0,
             not_quick: 0,
             sums: vec![Sum::default(); sources.0.len()],
-            compared: 0,
-            weak_files: 0,
-            weak_algorithms: BTreeSet::new(),
+            proofs: Proofs::default(),
         }
     }
 
@@ -101,14 +94,7 @@ impl Tally {
         if !compared.contains(&word) || algorithms.is_empty() {
             return;
         }
-        self.compared += 1;
-        if algorithms
-            .iter()
-            .all(|algorithm| algorithm.strength() < Strength::Strong)
-        {
-            self.weak_files += 1;
-            self.weak_algorithms.extend(&algorithms);
-        }
+        self.proofs.add(&algorithms);
         verified.algorithms.extend(algorithms);
     }
 
@@ -165,16 +151,7 @@ impl Tally {
         if let Some((hours, files)) = self.shift.found() {
             sink.event(Event::Note(&Note::ClockShift { hours, files }))?;
         }
-        // Where all files are weakly proved, the summary says so anyway.
-        if self.weak_files > 0 && self.weak_files < self.compared {
-            let names: Vec<String> = self
-                .weak_algorithms
-                .iter()
-                .map(Algorithm::to_string)
-                .collect();
-            let (files, algorithms) = (self.weak_files, names.join(", "));
-            sink.event(Event::Note(&Note::WeaklyProved { files, algorithms }))?;
-        }
+        self.proofs.tell(sink)?;
         for (source, of_list) in sources.0.iter().zip(&self.of_lists) {
             if source.entries.max(of_list.seen) == of_list.ignored {
                 verified.idle_lists += 1;
