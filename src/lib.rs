@@ -57,6 +57,7 @@ pub mod event;
 pub mod hasher;
 pub mod hex;
 pub mod lanes;
+pub mod location;
 pub mod manifest;
 pub mod ops;
 pub mod quote;

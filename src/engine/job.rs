@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
 use crate::error::FileError;
+use crate::location::Location;
 
 use super::Saved;
 use super::known::{Identity, Known, Status};
@@ -54,8 +55,8 @@ impl Task {
 pub enum Source {
     /// A regular file. Anything else under the path is refused without being read.
     File {
-        /// The path to open.
-        path: PathBuf,
+        /// What to open.
+        path: Location,
         /// What to do if the path is a symbolic link by the time it is opened.
         links: Links,
     },
@@ -75,6 +76,11 @@ pub enum Links {
 }
 
 impl Links {
+    /// Whether a final link is followed.
+    pub fn follows(self) -> bool {
+        self == Self::Follow
+    }
+
     /// What a walk that came through a link, or did not, means to be opened.
     pub fn follow_if(through_link: bool) -> Self {
         match through_link {

@@ -1,11 +1,12 @@
 //! One open source: read to its end, and proved to have stayed the same meanwhile.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::digest::Digest;
 use crate::error::{FileError, Operation};
+use crate::location::Location;
 
 #[cfg(unix)]
 use super::mmap::Mapping;
@@ -75,7 +76,7 @@ pub(super) fn open(source: &Source, io: IoMode) -> Result<Opened, FileError> {
     }
 }
 
-fn open_regular(path: &Path, links: Links, io: IoMode) -> Result<Opened, FileError> {
+fn open_regular(path: &Location, links: Links, io: IoMode) -> Result<Opened, FileError> {
     let (file, direct) =
         open_for(path, links, io).map_err(|error| failed(Operation::Open, path, error))?;
     let metadata = file
@@ -364,7 +365,7 @@ impl OpenFile {
         if self.open_file_proves(before) {
             return Ok(None);
         }
-        let after = match metadata(path, *links) {
+        let after = match path.metadata(links.follows()) {
             Ok(metadata) => Stamp::of(&metadata),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Some(Instability::Removed));
@@ -409,20 +410,14 @@ impl OpenFile {
 
 fn path_of(source: &Source) -> &Path {
     match source {
-        Source::File { path, .. } | Source::Stream(path) => path,
+        Source::File { path, .. } => path,
+        Source::Stream(path) => path,
         Source::Stdin => Path::new("-"),
     }
 }
 
 fn failed(operation: Operation, path: &Path, error: io::Error) -> FileError {
     FileError::new(operation, path, error)
-}
-
-pub(super) fn metadata(path: &Path, links: Links) -> io::Result<Metadata> {
-    match links {
-        Links::Follow => fs::metadata(path),
-        Links::Refuse => fs::symlink_metadata(path),
-    }
 }
 
 fn not_regular(metadata: &Metadata) -> io::Error {
@@ -434,7 +429,7 @@ fn not_regular(metadata: &Metadata) -> io::Error {
 }
 
 /// Opens for reading and says whether the page cache is bypassed.
-fn open_for(path: &Path, links: Links, io: IoMode) -> io::Result<(File, bool)> {
+fn open_for(path: &Location, links: Links, io: IoMode) -> io::Result<(File, bool)> {
     if io == IoMode::Direct && flags::DIRECT != 0 {
         match open_with(path, links, flags::DIRECT) {
             // What a file system answers that cannot do it.
@@ -445,28 +440,16 @@ fn open_for(path: &Path, links: Links, io: IoMode) -> io::Result<(File, bool)> {
     open_with(path, links, 0).map(|file| (file, false))
 }
 
-#[cfg(unix)]
-fn open_with(path: &Path, links: Links, extra: i32) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let nofollow = if links == Links::Refuse {
-        flags::NOFOLLOW
-    } else {
-        0
-    };
-    OpenOptions::new()
-        .read(true)
-        .custom_flags(flags::BASE | nofollow | extra)
-        .open(path)
-}
-
-#[cfg(not(unix))]
-fn open_with(path: &Path, links: Links, _extra: i32) -> io::Result<File> {
-    if links == Links::Refuse && fs::symlink_metadata(path)?.is_symlink() {
-        return Err(io::Error::other(
-            "a symbolic link has taken the place of the file",
-        ));
+fn open_with(path: &Location, links: Links, extra: i32) -> io::Result<File> {
+    #[cfg(not(unix))]
+    if links == Links::Refuse && path.symlink_metadata()?.is_symlink() {
+        return Err(io::Error::other(LinkInTheWay));
     }
-    OpenOptions::new().read(true).open(path)
+    let nofollow = match links {
+        Links::Refuse => flags::NOFOLLOW,
+        Links::Follow => 0,
+    };
+    path.open(flags::BASE | nofollow | extra)
 }
 
 /// How much of a file is fetched from the disk while other files are hashed.
@@ -533,6 +516,8 @@ mod flags {
 
 #[cfg(not(unix))]
 mod flags {
+    pub(super) const BASE: i32 = 0;
+    pub(super) const NOFOLLOW: i32 = 0;
     pub(super) const DIRECT: i32 = 0;
 }
 
@@ -550,6 +535,7 @@ fn clear_direct(_file: &File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, OpenOptions};
     use std::io::Write;
 
     use super::*;
@@ -562,7 +548,7 @@ mod tests {
         // Longer than the clock of any file system here stands still.
         std::thread::sleep(std::time::Duration::from_millis(20));
         let source = Source::File {
-            path: path.clone(),
+            path: path.clone().into(),
             links: Links::Refuse,
         };
         let opened = open(&source, IoMode::Read).unwrap();

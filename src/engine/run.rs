@@ -51,7 +51,7 @@ const CANCEL_POLL: Duration = Duration::from_millis(50);
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("a");
 /// std::fs::write(&path, b"abc")?;
-/// let source = Source::File { path, links: Links::Follow };
+/// let source = Source::File { path: path.into(), links: Links::Follow };
 /// let task = Task::new(source, [Algorithm::Md5]);
 /// let jobs = [Job { token: "a", task: Some(task) }];
 /// let mut seen = Vec::new();
@@ -209,7 +209,7 @@ mod tests {
 
     fn task(path: &Path) -> Task {
         let source = Source::File {
-            path: path.to_owned(),
+            path: path.to_owned().into(),
             links: Links::Refuse,
         };
         Task::new(source, BOTH)
@@ -510,7 +510,7 @@ mod tests {
             Algorithm::Crc32c,
         ];
         let source = Source::File {
-            path: path.clone(),
+            path: path.clone().into(),
             links: Links::Refuse,
         };
         let task = Task::new(source, algorithms);

@@ -48,7 +48,7 @@ fn unchanged(task: &Task) -> Option<Status> {
     let Source::File { path, links } = &task.source else {
         return None;
     };
-    let metadata = open_file::metadata(path, *links).ok()?;
+    let metadata = path.metadata(links.follows()).ok()?;
     let status = metadata.is_file().then(|| Status::of(&metadata))?;
     known.holds(&status).then_some(status)
 }

@@ -132,7 +132,7 @@ fn job(found: Found, algorithms: &Arc<[Algorithm]>) -> Job<Place> {
     let links = Links::follow_if(through_link);
     let source = match kind {
         FoundKind::File => Source::File { path, links },
-        FoundKind::Stream => Source::Stream(path),
+        FoundKind::Stream => Source::Stream(path.into_path()),
         FoundKind::Stdin => Source::Stdin,
         FoundKind::Special(kind) => {
             return Job {

@@ -1,7 +1,5 @@
 //! How much there is to hash, for a progress bar.
 
-use std::fs;
-
 use super::names::Input;
 use super::walker::{Options, walk};
 use super::{Found, FoundKind};
@@ -45,13 +43,17 @@ fn size_of(found: &Found) -> Option<u64> {
         return None;
     }
     // An error counts nothing: see above.
-    fs::metadata(&found.path)
+    found
+        .path
+        .metadata(found.through_link)
         .ok()
         .map(|metadata| metadata.len())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::walk::Root;
 

@@ -6,8 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use walkdir::DirEntry;
-
+use super::listing::{Entry, Kind};
 use crate::error::leads_nowhere;
 
 /// Files that are never reported, under whatever name they are met: outputs, journals, the manifest
@@ -84,11 +83,14 @@ impl LeaveOut {
 
     /// Whether this entry of a directory is one of the files. Asks the system only if inode or name
     /// say that it may be.
-    pub(super) fn holds_entry(&self, entry: &DirEntry) -> bool {
+    pub(super) fn holds_entry(&self, entry: &Entry, path: &Path) -> bool {
+        // A link carries an inode of its own.
         let suspect = |own: &Own| {
-            own.identity.may_be(entry) || own.name.as_deref() == Some(entry.file_name())
+            entry.kind == Kind::Link
+                || own.identity.may_be(entry)
+                || own.name.as_deref() == Some(&entry.name)
         };
-        self.own.iter().any(suspect) && self.holds_path(entry.path())
+        self.own.iter().any(suspect) && self.holds_path(path)
     }
 
     /// Whether the file at `path` is one of the files. One that cannot be looked at is not: whoever
@@ -125,10 +127,8 @@ impl Identity {
         file.metadata().map(|metadata| Some(Self::of(&metadata)))
     }
 
-    fn may_be(&self, entry: &DirEntry) -> bool {
-        use walkdir::DirEntryExt;
-        // A link carries an inode of its own.
-        self.inode == entry.ino() || entry.path_is_symlink()
+    fn may_be(&self, entry: &Entry) -> bool {
+        self.inode == entry.inode
     }
 }
 
@@ -146,8 +146,8 @@ impl Identity {
         Ok(None)
     }
 
-    fn may_be(&self, entry: &DirEntry) -> bool {
-        self.0.file_name() == Some(entry.file_name()) || entry.path_is_symlink()
+    fn may_be(&self, entry: &Entry) -> bool {
+        self.0.file_name() == Some(&entry.name)
     }
 }
 

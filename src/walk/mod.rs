@@ -26,6 +26,7 @@ mod files_from;
 mod filter;
 mod leave_out;
 mod links;
+mod listing;
 mod names;
 mod overlap;
 mod tree;
@@ -35,9 +36,9 @@ mod walker;
 mod tests;
 
 use std::fmt::{self, Display, Formatter};
-use std::path::PathBuf;
 
 use crate::error::FileError;
+use crate::location::Location;
 use crate::relpath::RelPath;
 
 pub use count::{Totals, count};
@@ -53,7 +54,7 @@ pub struct Found {
     /// The name to report and to write into manifests.
     pub name: RelPath,
     /// The path to open; empty for standard input.
-    pub path: PathBuf,
+    pub path: Location,
     /// What it is.
     pub kind: FoundKind,
     /// Whether the last component of `path` is a symbolic link that the walk followed: a link that

@@ -1,63 +1,60 @@
 //! One tree, in order.
 
+use std::error::Error;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-use walkdir::{DirEntry, WalkDir};
+use std::sync::Arc;
+use std::vec;
 
 use super::links::{Stretch, refuse_loop};
+use super::listing::{Entry, Handle, Kind, Listing, list};
 use super::names::Root;
 use super::overlap::Overlap;
-use super::walker::{Options, kind_in_tree, look};
-use super::{Found, FoundKind};
+use super::walker::{Options, kind_in_tree};
+use super::{Found, FoundKind, Special};
 use crate::error::{FileError, Operation};
+use crate::location::{Anchor, LinkInTheWay, Location, below};
 
 /// The walk of one root.
-///
-/// Links to directories are followed here and not by `walkdir`, each by a walk of its own on top of
-/// `levels`, because `walkdir` gives no path with some of the errors it meets on the way.
 #[derive(Debug)]
 pub(super) struct Tree {
     root: Root,
     overlap: Overlap,
+    /// The root, and the links to directories that were followed to where the walk is.
+    starts: Vec<Start>,
+    /// The directories from the root to where the walk is.
     levels: Vec<Level>,
-    /// What lies between the links that were followed to the last of the levels.
-    way: Vec<Stretch>,
-    /// The directory that was met last: errors of its listing follow directly.
-    directory: PathBuf,
+    /// What failed at the root.
+    failed: Option<Found>,
     device: Option<Device>,
 }
 
-/// A directory and what is reached from it without another link.
+/// A directory that everything below is opened from, up to the next link.
 #[derive(Debug)]
-struct Level {
-    entries: walkdir::IntoIter,
-    /// How deep below the root of the tree the directory is.
-    depth: usize,
-    /// Canonical path of the directory; known where a link led to it.
+struct Start {
+    anchor: Arc<Anchor>,
+    /// Where a link led to it: its canonical path.
     real: Option<PathBuf>,
+    /// Where a link led to it: the way from the start before to that link.
+    way: Option<Stretch>,
+    /// How many levels lie above it.
+    above: usize,
 }
 
-impl Level {
-    fn new(path: &Path, depth: usize, real: Option<PathBuf>, options: &Options) -> Self {
-        let max_depth = options
-            .max_depth
-            .map_or(usize::MAX, |max| max.saturating_sub(depth));
-        let entries = WalkDir::new(path)
-            .max_depth(max_depth)
-            .same_file_system(options.one_file_system)
-            // Siblings share all but their names, and comparing whole paths needs no search for
-            // the last slash.
-            .sort_by(|a, b| a.path().as_os_str().cmp(b.path().as_os_str()))
-            .into_iter();
-        Self {
-            entries,
-            depth,
-            real,
-        }
-    }
+/// A directory that is being walked.
+#[derive(Debug)]
+struct Level {
+    path: PathBuf,
+    entries: vec::IntoIter<Entry>,
+    broken_off: Option<io::Error>,
+    /// To open the directories in it, unless so many are open below it that this one is closed.
+    handle: Option<Handle>,
 }
+
+/// How many directories of a tree are held open at most. Those further up are opened anew when the
+/// walk comes back to them.
+const MOST_HELD: usize = 16;
 
 impl Tree {
     pub(super) fn new(root: Root, overlap: Overlap, options: &Options) -> Self {
@@ -65,25 +62,39 @@ impl Tree {
             true => device(&root.path).ok(),
             false => None,
         };
-        Self {
-            levels: vec![Level::new(&root.path, 0, None, options)],
+        let mut tree = Self {
             root,
             overlap,
-            way: Vec::new(),
-            directory: PathBuf::new(),
+            starts: Vec::new(),
+            levels: Vec::new(),
+            failed: None,
             device,
+        };
+        if options.max_depth != Some(0) {
+            let path = tree.root.path.clone();
+            tree.failed = tree.start(path, None, None).err();
         }
+        tree
     }
 
     /// The next thing to report.
     pub(super) fn next(&mut self, options: &Options) -> Option<Found> {
+        if let Some(failed) = self.failed.take() {
+            return Some(failed);
+        }
         loop {
-            let found = match self.levels.last_mut()?.entries.next() {
-                Some(Ok(entry)) => self.entry(entry, options),
-                Some(Err(error)) => self.failed(error, options),
+            let level = self.levels.last_mut()?;
+            if let Some(error) = level.broken_off.take() {
+                let path = level.path.clone();
+                return Some(self.list_failed(path, incomplete(error)));
+            }
+            let found = match level.entries.next() {
+                Some(entry) => {
+                    let path = level.path.join(&entry.name);
+                    self.entry(&entry, path, options)
+                }
                 None => {
-                    self.levels.pop();
-                    self.way.pop();
+                    self.leave();
                     None
                 }
             };
@@ -93,133 +104,188 @@ impl Tree {
         }
     }
 
-    fn entry(&mut self, entry: DirEntry, options: &Options) -> Option<Found> {
-        if entry.depth() == 0 {
-            return self.level_root(&entry);
-        }
-        let file_type = entry.file_type();
-        if file_type.is_dir() {
-            self.directory(&entry, options)
-        } else if file_type.is_symlink() && options.follow_links {
-            self.link(entry, options)
-        } else {
-            self.leaf(entry, kind_in_tree(file_type), false, options)
-        }
-    }
-
-    /// `walkdir` says nothing if what was a directory a moment ago is none any more.
-    fn level_root(&mut self, entry: &DirEntry) -> Option<Found> {
-        set(&mut self.directory, entry.path());
-        match look(entry.path()) {
-            Ok((file_type, _)) if !file_type.is_dir() => {
-                if let Some(level) = self.levels.last_mut() {
-                    level.entries.skip_current_dir();
-                }
-                Some(self.replaced(entry.path()))
+    fn entry(&mut self, entry: &Entry, path: PathBuf, options: &Options) -> Option<Found> {
+        match entry.kind {
+            Kind::Directory => self.directory(path, options),
+            Kind::Link if options.follow_links => self.link(entry, path, options),
+            Kind::File => self.leaf(entry, path, FoundKind::File, false, options),
+            Kind::Link => {
+                let link = FoundKind::Special(Special::Link);
+                self.leaf(entry, path, link, false, options)
             }
-            // A root that is gone has an error for its listing.
-            _ => None,
-        }
-    }
-
-    fn directory(&mut self, entry: &DirEntry, options: &Options) -> Option<Found> {
-        set(&mut self.directory, entry.path());
-        if !self.wants_directory(entry.path(), options) {
-            self.skip(entry, options);
-            return None;
-        }
-        // By now the directory is listed, by its path. If the path has become a link, the list
-        // may be that of another directory. One that is gone has an error in its listing.
-        let replaced = fs::symlink_metadata(entry.path()).is_ok_and(|now| !now.is_dir());
-        if replaced {
-            self.skip(entry, options);
-            return Some(self.replaced(entry.path()));
-        }
-        None
-    }
-
-    fn link(&mut self, entry: DirEntry, options: &Options) -> Option<Found> {
-        let kind = match fs::metadata(entry.path()) {
-            Ok(target) if target.is_dir() => match self.linked_directory(&entry, options) {
-                Ok(()) => return None,
-                Err(error) => return Some(self.stat_failed(entry.into_path(), error, true)),
-            },
-            Ok(target) => kind_in_tree(target.file_type()),
-            Err(error) => {
-                return self
-                    .wants_unknown(entry.path(), options)
-                    .then(|| self.stat_failed(entry.into_path(), error, true));
+            Kind::Special(special) => {
+                self.leaf(entry, path, FoundKind::Special(special), false, options)
             }
-        };
-        self.leaf(entry, kind, true, options)
+            Kind::Unknown => self.unknown(entry, path, options),
+        }
     }
 
-    /// Starts a walk of the directory that a link leads to.
-    fn linked_directory(&mut self, entry: &DirEntry, options: &Options) -> io::Result<()> {
-        let path = entry.path();
-        let depth = self.levels.last().map_or(0, |level| level.depth) + entry.depth();
-        let too_deep = options.max_depth.is_some_and(|max| depth >= max);
-        if too_deep || !self.wants_directory(path, options) || self.crosses_border(path, options)? {
-            return Ok(());
-        }
-        let target = fs::canonicalize(path)?;
-        let stretch = Stretch {
-            from: self.levels.last().and_then(|level| level.real.clone()),
-            to: fs::canonicalize(path.parent().unwrap_or(&self.root.path))?,
-        };
-        refuse_loop(&target, self.way.iter().chain([&stretch]))?;
-        self.way.push(stretch);
-        self.levels
-            .push(Level::new(path, depth, Some(target), options));
-        Ok(())
-    }
-
-    fn leaf(
-        &self,
-        entry: DirEntry,
-        kind: FoundKind,
-        through_link: bool,
-        options: &Options,
-    ) -> Option<Found> {
-        let below = below(entry.path(), &self.root.path);
-        if !options.filter.reports(below) || self.overlap.covers(below, false, options) {
-            return None;
-        }
-        if matches!(kind, FoundKind::File) && options.leave_out.holds_entry(&entry) {
-            return None;
-        }
-        Some(self.found(entry.into_path(), kind, through_link))
-    }
-
-    fn failed(&self, error: walkdir::Error, options: &Options) -> Option<Found> {
-        let is_root = error.depth() == 0;
-        let path = error.path().map(Path::to_path_buf);
-        // A loop is never met, since walkdir follows no links here.
-        let error = error
-            .into_io_error()
-            .unwrap_or_else(|| io::Error::other("link loop"));
-        match path {
-            None => Some(self.list_failed(&self.directory, incomplete(error))),
-            Some(path) if path == self.directory => Some(self.list_failed(&path, error)),
-            Some(path) => (is_root || self.wants_unknown(&path, options))
+    /// Some file systems list names only.
+    fn unknown(&mut self, entry: &Entry, path: PathBuf, options: &Options) -> Option<Found> {
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => self.directory(path, options),
+            Ok(metadata) if metadata.is_symlink() && options.follow_links => {
+                self.link(entry, path, options)
+            }
+            Ok(metadata) => {
+                let kind = kind_in_tree(metadata.file_type());
+                self.leaf(entry, path, kind, false, options)
+            }
+            Err(error) => self
+                .wants_unknown(&path, options)
                 .then(|| self.stat_failed(path, error, false)),
         }
     }
 
-    /// Drops what `walkdir` has listed of a directory.
-    fn skip(&mut self, entry: &DirEntry, options: &Options) {
-        // Beyond a border nothing was listed, and skipping would drop the rest of the parent.
-        let listed = !matches!(
-            self.crosses_border(entry.path(), options),
-            Ok(true) | Err(_)
-        );
-        if let Some(level) = self.levels.last_mut().filter(|_| listed) {
-            level.entries.skip_current_dir();
+    fn directory(&mut self, path: PathBuf, options: &Options) -> Option<Found> {
+        if self.is_too_deep(options) || !self.wants_directory(&path, options) {
+            return None;
+        }
+        let anchor = Arc::clone(&self.starts.last()?.anchor);
+        let parent = self.levels.last().and_then(|level| level.handle.as_ref());
+        match list(&anchor, &path, parent) {
+            Ok(listing) => match self.is_beyond_border(&listing) {
+                Ok(true) => None,
+                Ok(false) => {
+                    self.enter(path, listing);
+                    None
+                }
+                Err(error) => Some(self.stat_failed(path, error, false)),
+            },
+            Err(error) => Some(self.list_failed(path, error)),
         }
     }
 
-    fn crosses_border(&self, path: &Path, options: &Options) -> io::Result<bool> {
-        Ok(options.one_file_system && Some(device(path)?) != self.device)
+    /// Begins to walk what an anchor leads to.
+    fn start(
+        &mut self,
+        path: PathBuf,
+        real: Option<PathBuf>,
+        way: Option<Stretch>,
+    ) -> Result<(), Found> {
+        let opened = Anchor::open(&path).and_then(|anchor| {
+            let listing = list(&anchor, &path, None)?;
+            Ok((anchor, listing))
+        });
+        let (anchor, listing) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return Err(self.list_failed(path, error)),
+        };
+        self.starts.push(Start {
+            anchor: Arc::new(anchor),
+            real,
+            way,
+            above: self.levels.len(),
+        });
+        self.enter(path, listing);
+        Ok(())
+    }
+
+    fn enter(&mut self, path: PathBuf, listing: Listing) {
+        self.levels.push(Level {
+            path,
+            entries: listing.entries.into_iter(),
+            broken_off: listing.broken_off,
+            handle: Some(listing.handle),
+        });
+        let above = self.levels.len().checked_sub(MOST_HELD + 1);
+        if let Some(level) = above.and_then(|above| self.levels.get_mut(above)) {
+            level.handle = None;
+        }
+    }
+
+    fn leave(&mut self) {
+        self.levels.pop();
+        let left = self.levels.len();
+        if self.starts.last().is_some_and(|start| start.above == left) {
+            self.starts.pop();
+        }
+    }
+
+    /// Whether what lies in a directory of the last level is below the depth that was asked for.
+    fn is_too_deep(&self, options: &Options) -> bool {
+        options
+            .max_depth
+            .is_some_and(|max| self.levels.len() >= max)
+    }
+
+    fn link(&mut self, entry: &Entry, path: PathBuf, options: &Options) -> Option<Found> {
+        let kind = match fs::metadata(&path) {
+            Ok(target) if target.is_dir() => return self.linked_directory(path, options),
+            Ok(target) => kind_in_tree(target.file_type()),
+            Err(error) => {
+                return self
+                    .wants_unknown(&path, options)
+                    .then(|| self.stat_failed(path, error, true));
+            }
+        };
+        self.leaf(entry, path, kind, true, options)
+    }
+
+    /// Starts a walk of the directory that a link leads to.
+    fn linked_directory(&mut self, path: PathBuf, options: &Options) -> Option<Found> {
+        if self.is_too_deep(options) || !self.wants_directory(&path, options) {
+            return None;
+        }
+        match self.way(&path) {
+            Ok(Some((target, way))) => self.start(path, Some(target), Some(way)).err(),
+            Ok(None) => None,
+            Err(error) => Some(self.stat_failed(path, error, true)),
+        }
+    }
+
+    /// Where a link leads and how it was reached; `None` if that is another file system.
+    fn way(&self, path: &Path) -> io::Result<Option<(PathBuf, Stretch)>> {
+        if let Some(own) = &self.device
+            && device(path)? != *own
+        {
+            return Ok(None);
+        }
+        let target = fs::canonicalize(path)?;
+        let stretch = Stretch {
+            from: self.starts.last().and_then(|start| start.real.clone()),
+            to: fs::canonicalize(path.parent().unwrap_or(&self.root.path))?,
+        };
+        let ways = self.starts.iter().filter_map(|start| start.way.as_ref());
+        refuse_loop(&target, ways.chain([&stretch]))?;
+        Ok(Some((target, stretch)))
+    }
+
+    /// Whether a directory that was listed lies on another file system.
+    fn is_beyond_border(&self, listing: &Listing) -> io::Result<bool> {
+        match &self.device {
+            None => Ok(false),
+            Some(own) => Ok(listing.handle.device()? != *own),
+        }
+    }
+
+    fn leaf(
+        &self,
+        entry: &Entry,
+        path: PathBuf,
+        kind: FoundKind,
+        through_link: bool,
+        options: &Options,
+    ) -> Option<Found> {
+        let below = below(&path, &self.root.path);
+        if !options.filter.reports(below) || self.overlap.covers(below, false, options) {
+            return None;
+        }
+        let is_file = matches!(kind, FoundKind::File);
+        if is_file && options.leave_out.holds_entry(entry, &path) {
+            return None;
+        }
+        let name = self.root.name_of(below);
+        let path = match self.starts.last() {
+            Some(start) if is_file && !through_link => Location::below(&start.anchor, path),
+            _ => Location::from(path),
+        };
+        Some(Found {
+            name,
+            path,
+            kind,
+            through_link,
+        })
     }
 
     fn wants_directory(&self, path: &Path, options: &Options) -> bool {
@@ -235,29 +301,40 @@ impl Tree {
             && !self.overlap.covers(below, false, options)
     }
 
-    fn replaced(&self, path: &Path) -> Found {
-        let error = io::Error::new(io::ErrorKind::NotADirectory, "no longer a directory");
-        self.list_failed(path, error)
-    }
-
-    fn list_failed(&self, path: &Path, error: io::Error) -> Found {
-        let error = FileError::new(Operation::List, path, error);
-        self.found(path.to_path_buf(), FoundKind::Failed(error), false)
+    fn list_failed(&self, path: PathBuf, error: io::Error) -> Found {
+        let error = if is_no_directory(&error) {
+            io::Error::new(io::ErrorKind::NotADirectory, "no longer a directory")
+        } else {
+            error
+        };
+        self.failed(Operation::List, path, error, false)
     }
 
     fn stat_failed(&self, path: PathBuf, error: io::Error, through_link: bool) -> Found {
-        let error = FileError::new(Operation::Stat, &path, error);
-        self.found(path, FoundKind::Failed(error), through_link)
+        self.failed(Operation::Stat, path, error, through_link)
     }
 
-    fn found(&self, path: PathBuf, kind: FoundKind, through_link: bool) -> Found {
+    fn failed(
+        &self,
+        operation: Operation,
+        path: PathBuf,
+        error: io::Error,
+        through_link: bool,
+    ) -> Found {
         Found {
             name: self.root.name_of(below(&path, &self.root.path)),
-            path,
-            kind,
+            kind: FoundKind::Failed(FileError::new(operation, &path, error)),
+            path: path.into(),
             through_link,
         }
     }
+}
+
+/// Whether what was a directory a moment ago is none any more.
+fn is_no_directory(error: &io::Error) -> bool {
+    let inner = error.get_ref();
+    error.kind() == io::ErrorKind::NotADirectory
+        || inner.is_some_and(<dyn Error + Send + Sync>::is::<LinkInTheWay>)
 }
 
 /// A listing that failed after it had begun: some names are known, others are not.
@@ -266,30 +343,6 @@ fn incomplete(error: io::Error) -> io::Error {
     #[error("listing incomplete: {0}")]
     struct Incomplete(#[source] io::Error);
     io::Error::new(error.kind(), Incomplete(error))
-}
-
-/// Copies without a new allocation for every directory.
-fn set(path: &mut PathBuf, to: &Path) {
-    path.clear();
-    path.push(to);
-}
-
-/// The part of `path` below `root`, from which `walkdir` made it.
-#[cfg(unix)]
-fn below<'a>(path: &'a Path, root: &Path) -> &'a Path {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
-    let bytes = path.as_os_str().as_bytes();
-    // Ten times as fast as Path::strip_prefix, which compares component by component.
-    let below = bytes
-        .strip_prefix(root.as_os_str().as_bytes())
-        .unwrap_or(bytes);
-    Path::new(OsStr::from_bytes(below.strip_prefix(b"/").unwrap_or(below)))
-}
-
-#[cfg(not(unix))]
-fn below<'a>(path: &'a Path, root: &Path) -> &'a Path {
-    path.strip_prefix(root).unwrap_or(path)
 }
 
 #[cfg(unix)]
@@ -304,7 +357,7 @@ pub(super) fn device(path: &Path) -> io::Result<Device> {
 
 /// The drive or share.
 #[cfg(not(unix))]
-type Device = PathBuf;
+pub(super) type Device = PathBuf;
 
 #[cfg(not(unix))]
 pub(super) fn device(path: &Path) -> io::Result<Device> {

@@ -117,7 +117,7 @@ impl<I: Iterator<Item = Input>> Walk<I> {
                 Input::Stdin => self.stdin(),
                 Input::Failed { name, error } => Some(Found {
                     name,
-                    path: error.path().to_path_buf(),
+                    path: error.path().to_path_buf().into(),
                     kind: FoundKind::Failed(error),
                     through_link: false,
                 }),
@@ -135,7 +135,7 @@ impl<I> Walk<I> {
         let first = !std::mem::replace(&mut self.stdin_seen, true);
         first.then(|| Found {
             name: RelPath::from("-"),
-            path: PathBuf::new(),
+            path: PathBuf::new().into(),
             kind: FoundKind::Stdin,
             through_link: false,
         })
@@ -164,7 +164,7 @@ impl<I> Walk<I> {
         self.earlier.add(&root.path, Walked::Single);
         Some(Found {
             name: root.name_of(here),
-            path: root.path,
+            path: root.path.into(),
             kind,
             through_link,
         })

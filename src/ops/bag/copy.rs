@@ -112,7 +112,10 @@ fn compare(
         files.iter().map(|file| path_in(data, &file.name)).collect();
     let jobs = paths?.into_iter().enumerate().map(move |(index, path)| {
         let links = Links::Refuse;
-        let source = Source::File { path, links };
+        let source = Source::File {
+            path: path.into(),
+            links,
+        };
         Job {
             token: index,
             task: Some(Task::new(source, Arc::clone(&algorithms))),

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 use std::fs::Metadata;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::engine::{Links, Source};
 use crate::error::{Error, FileError, Operation, leads_nowhere};
+use crate::location::Location;
 use crate::relpath::RelPath;
 use crate::walk::{self, Found, FoundKind, Input, Special};
 
@@ -34,7 +34,7 @@ pub(super) enum Thing {
 #[derive(Debug)]
 pub(super) struct TreeFile {
     pub(super) name: RelPath,
-    pub(super) path: PathBuf,
+    pub(super) path: Location,
     pub(super) links: Links,
     /// Bytes, once it has been looked at.
     pub(super) size: Option<u64>,
@@ -43,15 +43,8 @@ pub(super) struct TreeFile {
 impl TreeFile {
     /// Looks at it, without opening it.
     pub(super) fn look(&mut self) {
-        let looked = self.metadata();
+        let looked = self.path.metadata(self.links.follows());
         self.size = looked.ok().map(|metadata| metadata.len());
-    }
-
-    fn metadata(&self) -> io::Result<Metadata> {
-        match self.links {
-            Links::Follow => self.path.metadata(),
-            Links::Refuse => self.path.symlink_metadata(),
-        }
     }
 
     pub(super) fn source(&self) -> Source {
@@ -99,11 +92,15 @@ impl Thing {
                 links: Links::follow_if(through_link),
                 size: None,
             }),
-            FoundKind::Special(kind) => Self::Special { name, path, kind },
+            FoundKind::Special(kind) => Self::Special {
+                name,
+                path: path.into_path(),
+                kind,
+            },
             // A pipe has no contents to compare with.
             FoundKind::Stream | FoundKind::Stdin => Self::Special {
                 name,
-                path,
+                path: path.into_path(),
                 kind: Special::Other,
             },
             FoundKind::Failed(error) if is_gone(&error) => return None,

@@ -98,7 +98,7 @@ impl<W: Iterator<Item = Found>> Join<W> {
         let links = Links::follow_if(through_link);
         let source = match kind {
             FoundKind::File => Source::File { path, links },
-            FoundKind::Stream => Source::Stream(path),
+            FoundKind::Stream => Source::Stream(path.into_path()),
             FoundKind::Stdin => Source::Stdin,
             FoundKind::Special(kind) => match item {
                 None => return without_task(Place::Skipped(name, kind)),
@@ -173,7 +173,14 @@ impl<W: Iterator<Item = Found>> Join<W> {
             Ok(there) if !there.is_file() => without_task(Place::Gone(item)),
             Ok(_) if self.only_listed || (self.through_links && self.is_behind_link(&path)) => {
                 let name = item.name.normalised().into_owned();
-                self.look_at(name, Source::File { path, links }, Some(item))
+                self.look_at(
+                    name,
+                    Source::File {
+                        path: path.into(),
+                        links,
+                    },
+                    Some(item),
+                )
             }
             Ok(_) => without_task(Place::LeftOut(item)),
             Err(error) => {

@@ -141,7 +141,7 @@ fn task(sources: &Sources, entry: &Listed, quick: bool, interned: &mut Interned)
         Source::Stdin
     } else {
         Source::File {
-            path: sources.path_of(entry)?,
+            path: sources.path_of(entry)?.into(),
             links: Links::Follow,
         }
     };

@@ -9,6 +9,7 @@ use crate::digest::Digest;
 use crate::engine::{self, Cancel, Hashed, Job, Links, Outcome, Source, Task};
 use crate::error::Error;
 use crate::event::{Event, Sink, Verdict};
+use crate::location::Location;
 use crate::manifest::Kind;
 use crate::relpath::RelPath;
 use crate::walk::{self, Found, FoundKind};
@@ -22,7 +23,7 @@ use super::search::Search;
 #[derive(Debug)]
 pub(super) struct Stray {
     name: RelPath,
-    path: PathBuf,
+    path: Location,
     /// What to do if the path is a link: only one that the walk has followed may lead on.
     links: Links,
     finding: Finding,
@@ -223,9 +224,6 @@ impl Missing {
 
 /// `None` if it cannot be said; whoever reads it will say why.
 fn size_of(stray: &Stray) -> Option<u64> {
-    let metadata = match stray.links {
-        Links::Follow => stray.path.metadata(),
-        Links::Refuse => stray.path.symlink_metadata(),
-    };
+    let metadata = stray.path.metadata(stray.links.follows());
     Some(metadata.ok()?.len())
 }

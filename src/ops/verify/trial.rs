@@ -174,7 +174,7 @@ fn try_on(
         .into_iter()
         .map(|(index, path)| {
             let source = Source::File {
-                path: path.clone(),
+                path: path.clone().into(),
                 links: Links::Follow,
             };
             Job {
