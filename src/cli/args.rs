@@ -246,6 +246,8 @@ Examples:
   multisum verify --exact photos/SHA256SUMS        also report files that are not listed, and moves
   multisum verify photos.jsonl                     the same without --exact: it records what was walked
   multisum verify --quick photos.jsonl             read only what seems to have been touched
+  multisum verify --journal j --resume photos.jsonl
+                                                   go on after an interruption, or begin
   multisum verify --slice 3/30 --io direct photos.jsonl
                                                    a thirtieth of the names, from the medium
   multisum verify letters                          a BagIt bag, by all of its manifests
@@ -323,6 +325,15 @@ pub(super) struct VerifyArgs {
     #[command(flatten)]
     pub(super) portion: PortionArgs,
 
+    /// Keep in FILE what was read and found, and remove it when all has been
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["max_bytes", "max_time", "scrub_state"])]
+    pub(super) journal: Option<PathBuf>,
+
+    /// Go on from where an earlier run with the same manifests and options was stopped, by the journal
+    /// that it has left; report also what that run has found. Without a journal, begin
+    #[arg(long, requires = "journal")]
+    pub(super) resume: bool,
+
     /// Stop at the first finding
     #[arg(long)]
     pub(super) fail_fast: bool,
@@ -364,6 +375,7 @@ Examples:
   multisum update photos/tree.jsonl                what the manifest records is walked again
   multisum update --prune SHA256SUMS               drop the entries of files that are gone
   multisum update --exclude '*.tmp' -C /srv SUMS   a list that does not record what was walked
+  multisum update --resume tree.jsonl              go on after a power cut, or begin
   multisum update -o new.jsonl tree.jsonl          leave the old manifest as it is";
 
 #[derive(Debug, Args)]
@@ -377,9 +389,14 @@ pub(super) struct UpdateArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
-    /// Replace an existing FILE
-    #[arg(long, requires = "output")]
+    /// Replace an existing FILE, and begin anew where an earlier run was stopped
+    #[arg(long)]
     pub(super) force: bool,
+
+    /// Go on from where an earlier run with the same options was stopped, by the journal that it has
+    /// left beside the file that is written; without one, begin
+    #[arg(long)]
+    pub(super) resume: bool,
 
     /// Drop the entries of files that are gone; without it they stay
     #[arg(long)]

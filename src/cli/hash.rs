@@ -89,7 +89,9 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
     }
     let found = walk::walk(inputs()?, walk_options);
     let ended = match &mut begun {
-        Some(begun) => begun.hash(found, &algorithms, &engine, &mut sink),
+        Some(Begun { journal, .. }) => {
+            ops::hash_journalled(found, &algorithms, &engine, journal, &mut sink)
+        }
         None => ops::hash(found, &algorithms, &engine, &mut sink),
     };
     drop(counting);
@@ -98,10 +100,7 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
         None => ended.map_err(Failure::from),
     };
     let published = ended.and_then(|()| progress.suspend(|| sink.publish()));
-    let end = match begun {
-        Some(begun) => begun.end(published)?,
-        None => published?,
-    };
+    let end = journal::end(begun, published)?;
     let shown = progress.finish();
     // A slice of a small tree may well be empty.
     let may_be_empty = args.slice.is_some();

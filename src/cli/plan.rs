@@ -132,11 +132,15 @@ pub(super) enum Failure {
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error(
-        "{}: an earlier run was stopped after {files} file(s); --resume goes on from there, --force \
+        "{}: an earlier run was stopped after {files} file(s); --resume goes on from there, {anew} \
          begins anew",
         Quoted::path(.journal)
     )]
-    JournalLeft { journal: PathBuf, files: u64 },
+    JournalLeft {
+        journal: PathBuf,
+        files: u64,
+        anew: &'static str,
+    },
     #[error("--resume: no -o is a file, so that there is nothing to go on from")]
     NothingToResume,
     #[error("{cause}; --resume goes on from there: {files} file(s) are done, by {}", Quoted::path(.journal))]
@@ -144,6 +148,16 @@ pub(super) enum Failure {
         cause: Box<Failure>,
         journal: PathBuf,
         files: u64,
+    },
+    #[error(
+        "{cause}; what was verified until then is in {}",
+        Quoted::path(.state)
+    )]
+    PortionKept { cause: Box<Failure>, state: PathBuf },
+    #[error("{cause}; what was verified until then is lost: {lost}")]
+    PortionLost {
+        cause: Box<Failure>,
+        lost: Box<Failure>,
     },
     #[error("MULTISUM_SAVE_EVERY is to be a number of bytes, not '{}'", Quoted::new(.0))]
     SaveEvery(OsString),
@@ -188,7 +202,9 @@ impl Failure {
     /// Why a run ended, without what can be done about it.
     pub(super) fn cause(&self) -> &Self {
         match self {
-            Self::Stopped { cause, .. } => cause.cause(),
+            Self::Stopped { cause, .. }
+            | Self::PortionKept { cause, .. }
+            | Self::PortionLost { cause, .. } => cause.cause(),
             other => other,
         }
     }

@@ -97,8 +97,30 @@ pub(super) fn begin(args: &VerifyArgs) -> Result<Option<Output>, Failure> {
     Ok(Some(output))
 }
 
-/// Writes the state for the next run.
-pub(super) fn keep(mut output: Output, scrubbed: &Scrubbed) -> Result<(), Failure> {
+/// Writes the state for the next run, however this one has ended.
+pub(super) fn keep<T>(
+    state: Option<(Output, Scrubbed)>,
+    ended: Result<T, Failure>,
+) -> Result<T, Failure> {
+    let Some((output, scrubbed)) = state else {
+        return ended;
+    };
+    let path = output.path().to_owned();
+    let written = write(output, &scrubbed);
+    match (ended, written) {
+        (Ok(end), written) => written.map(|()| end),
+        (Err(cause), Ok(())) => Err(Failure::PortionKept {
+            cause: Box::new(cause),
+            state: path,
+        }),
+        (Err(cause), Err(lost)) => Err(Failure::PortionLost {
+            cause: Box::new(cause),
+            lost: Box::new(lost),
+        }),
+    }
+}
+
+fn write(mut output: Output, scrubbed: &Scrubbed) -> Result<(), Failure> {
     output.append(|buffer| buffer.write_all(&scrubbed.state.to_bytes()))?;
     let path = output.path().to_owned();
     let published = output.publish();

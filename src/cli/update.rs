@@ -37,7 +37,8 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
     let asked = asked.transpose()?;
     let manifest = open(args, asked)?;
     let place = args.base.as_deref().unwrap_or(folder_of(&args.manifest));
-    let engine = plan::engine(&args.machine, place)?;
+    let mut engine = plan::engine(&args.machine, place)?;
+    engine.save_every = Some(plan::save_every()?);
     let bars = console.progress(&args.report);
     let totals = Arc::new(Totals::default());
     let progress =
@@ -51,9 +52,19 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
     let renewal = renewal.map_err(|reason| refused(args, reason))?;
     let scope = Walked::plan(args, &survey)?;
     let base = scope.base.clone();
-    let header = scope.header(&target.path, created)?;
+    let mut header = scope.header(&target.path, created)?;
     let mut walk_options = scope.options;
     let output = target.open(args, &mut walk_options)?;
+    let mut begun = journal::of_update(
+        args,
+        output.target().unwrap_or(&target.path),
+        &renewal.algorithms,
+        &header,
+        &base,
+        &mut walk_options.leave_out,
+    )?;
+    header.created = Some(begun.created);
+    sink.notes.append(&mut begun.notes);
     let elsewhere = target.note(renewal.format, &header);
     let recorded_at = ops::recorded_at(&manifest, &survey);
     let options = UpdateOptions {
@@ -69,38 +80,29 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
         },
         prune: args.prune,
     };
-    let mut copy = Copy::new(output, renewal.writer(header.clone())?);
     let found = walk::walk(scope.inputs, walk_options);
-    let items = manifest.items(&survey)?;
-    let ended = ops::update(found, items, &options, &engine, &mut copy, &mut sink);
-    copy.failure.take().map_or(Ok(()), Err)?;
-    let updated = ended?;
-    if updated.found == 0 && survey.claims > 0 {
-        return Err(Failure::NothingThere(base));
-    }
-    if let Some(root) = updated.deserted {
-        return Err(Failure::NothingThere(
-            base.join(root.to_path().unwrap_or_default()),
-        ));
-    }
-    let publish = || {
-        let mut output = copy.finish()?;
-        let is_dated = matches!(renewal.format, Format::Jsonl | Format::Dfxml);
-        let is_backdated = updated.unconfirmed && is_dated;
-        if is_backdated || !updated.moved_away.is_empty() {
-            let header = true_header(header, &updated, recorded_at);
-            let again = Copy::new(target.create(args)?, renewal.writer(header)?);
-            output = written_again(output, again, &renewal, &updated, &options.order, &target)?;
+    let renew = || {
+        let mut copy = Copy::new(output, renewal.writer(header.clone())?);
+        let items = manifest.items(&survey)?;
+        let journal = Some(&mut begun.journal);
+        let (ledger, sink) = (&mut copy, &mut sink);
+        let ended =
+            ops::update_journalled(found, items, &options, &engine, journal, ledger, sink);
+        copy.failure.take().map_or(Ok(()), Err)?;
+        let updated = ended?;
+        if updated.found == 0 && survey.claims > 0 {
+            return Err(Failure::NothingThere(base.clone()));
         }
-        // What was kept unproved stays to be read until it is proved.
-        let unproved = recorded_at.filter(|_| updated.unconfirmed);
-        if let Some(moment) = unproved.and_then(Timestamp::to_system) {
-            output.date(moment);
+        if let Some(root) = &updated.deserted {
+            let root = base.join(root.to_path().unwrap_or_default());
+            return Err(Failure::NothingThere(root));
         }
-        let published = output.publish();
-        published.map_err(|reason| Failure::output(&target.path, reason))
+        let publish = || publish(args, copy, &target, &renewal, header, &options, &updated);
+        progress.suspend(publish)?;
+        Ok(updated)
     };
-    progress.suspend(publish)?;
+    let renewed = renew();
+    let updated = begun.end(renewed)?;
     sink.notes.extend(elsewhere);
     sink.notes
         .extend(signature::beside(&target.path).map(|signature| outdated(&signature)));
@@ -108,6 +110,33 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
     let code = finish(sink, start, &updated, &base, renewal.algorithms)?;
     shown.map_err(Error::Output)?;
     Ok(code)
+}
+
+/// Gives the new manifest its name, when it says of itself what is true.
+fn publish(
+    args: &UpdateArgs,
+    copy: Copy,
+    target: &Target,
+    renewal: &Renewal,
+    header: Header,
+    options: &UpdateOptions,
+    updated: &Updated,
+) -> Result<(), Failure> {
+    let mut output = copy.finish()?;
+    let is_dated = matches!(renewal.format, Format::Jsonl | Format::Dfxml);
+    let is_backdated = updated.unconfirmed && is_dated;
+    if is_backdated || !updated.moved_away.is_empty() {
+        let header = true_header(header, updated, options.recorded_at);
+        let again = Copy::new(target.create(args)?, renewal.writer(header)?);
+        output = written_again(output, again, renewal, updated, &options.order, target)?;
+    }
+    // What was kept unproved stays to be read until it is proved.
+    let unproved = options.recorded_at.filter(|_| updated.unconfirmed);
+    if let Some(moment) = unproved.and_then(Timestamp::to_system) {
+        output.date(moment);
+    }
+    let published = output.publish();
+    published.map_err(|reason| Failure::output(&target.path, reason))
 }
 
 /// What the manifest says of itself once everything is known: of a moment at which not all of its
@@ -413,6 +442,7 @@ fn finish(
     });
     let mut summary = Summary::new(Command::Update, sink.counts, start.elapsed());
     summary.read = Some((updated.read, updated.bytes));
+    summary.from_journal = updated.before.files;
     summary.bases = vec![RelPath::from_path(base)];
     summary.algorithms = algorithms;
     summary.notes = sink.notes;

@@ -12,7 +12,9 @@ use crate::algorithm::Algorithm;
 use crate::engine::Totals;
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Note, Severity};
-use crate::ops::{self, BaseChoice, List, ListInput, Package, Relocation, Verified, VerifyOptions};
+use crate::ops::{
+    self, BaseChoice, Kept, List, ListInput, Package, Relocation, Verified, VerifyOptions,
+};
 use crate::relpath::RelPath;
 use crate::report::{Command, MalformedLines, Progress, Summary, Target};
 use crate::walk::LeaveOut;
@@ -34,7 +36,7 @@ const BEGUN_PER_THREAD: NonZeroUsize = NonZeroUsize::MIN.saturating_add(3);
 pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     plan::base(args.base.as_ref())?;
-    let (lists, notes) = open_lists(args)?;
+    let (mut lists, notes) = open_lists(args)?;
     if args.portion.scrub_state.is_some() && args.manifests.len() > 1 {
         return Err(Failure::SeveralScrubbed);
     }
@@ -51,6 +53,10 @@ pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Fail
         let stat = |error| FileError::new(Operation::Stat, "the new state", error);
         options.leave_out.add_file(file).map_err(stat)?;
     }
+    let mut begun = journal::of_verify(args, &mut lists, &mut options.leave_out)?;
+    if begun.is_some() {
+        engine.save_every = Some(plan::save_every()?);
+    }
     if target != Target::Hidden {
         options.totals = Some(Arc::clone(&totals));
     }
@@ -62,16 +68,22 @@ pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Fail
         hide_lines: args.lenient && !args.warn,
         ..ReportSink::new(report)
     };
-    let verified = ops::verify(lists, &options, &engine, &mut sink)?;
-    let scrubbed = verified.scrubbed.clone();
-    sink.notes.extend(scrubbed.iter().flat_map(scrub::notes));
-    let shown = progress.finish();
-    let code = finish(sink, args, start, verified)?;
-    if let (Some(output), Some(scrubbed)) = (state, &scrubbed) {
-        scrub::keep(output, scrubbed)?;
+    let mut kept = Kept::default();
+    if let Some(begun) = &mut begun {
+        sink.notes.append(&mut begun.notes);
+        kept.journal = Some(&mut begun.journal);
     }
-    shown.map_err(Error::Output)?;
-    Ok(code)
+    let verified = ops::verify_keeping(lists, &options, &engine, &mut kept, &mut sink);
+    let scrubbed = kept.scrubbed;
+    let told = verified.map_err(Failure::from).and_then(|verified| {
+        sink.notes.extend(scrubbed.iter().flat_map(scrub::notes));
+        let shown = progress.finish();
+        let code = finish(sink, args, start, verified)?;
+        shown.map_err(Error::Output)?;
+        Ok(code)
+    });
+    let told = scrub::keep(state.zip(scrubbed), told);
+    journal::end(begun, told)
 }
 
 /// A path on the disk that is read, as far as it can be known before the lists are.
@@ -226,6 +238,11 @@ fn finish(
         .map(|b| RelPath::from_path(&b.folder))
         .collect();
     summary.algorithms = verified.algorithms.into_iter().collect();
+    if verified.before.bytes > 0 {
+        let all = summary.counts.bytes();
+        summary.bytes_read = Some(all.saturating_sub(verified.before.bytes));
+    }
+    summary.from_journal = verified.before.files;
     summary.ignored = verified.ignored;
     summary.not_checked = verified.not_checked;
     summary.portion_done = verified.portion_done;

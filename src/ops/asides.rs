@@ -68,6 +68,17 @@ pub(super) fn tell_remark(
 pub(super) struct Asides {
     retried_reads: u64,
     direct_refused: u64,
+    /// What was not read, since an earlier run that was stopped had read it.
+    pub(super) before: Before,
+}
+
+/// What an earlier run that was stopped had read, so that it was not read again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Before {
+    /// Files that it had read to their end.
+    pub files: u64,
+    /// Bytes, those of files that it had begun included.
+    pub bytes: u64,
 }
 
 impl Asides {
@@ -75,6 +86,8 @@ impl Asides {
         if let Some(Outcome::Hashed(hashed)) = outcome {
             self.retried_reads += u64::from(hashed.retried_reads);
             self.direct_refused += u64::from(hashed.direct_refused);
+            self.before.files += u64::from(hashed.is_from_before());
+            self.before.bytes += hashed.size - hashed.read_now();
         }
     }
 

@@ -1,17 +1,18 @@
 //! A walk through the engine into a sink.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
 use crate::algorithm::Algorithm;
-use crate::engine::{self, Hashed, Job, Links, Observer, Outcome, Saved, Source, Task};
+use crate::engine::{self, Job, Links, Outcome, Source, Task};
 use crate::error::{Error, FileError};
 use crate::event::{Event, Sink, Verdict};
 use crate::relpath::RelPath;
 use crate::walk::{Found, FoundKind, Special};
 
 use super::asides::Asides;
-use super::journal::{Journal, Recorded, Resumed};
+use super::journal::{self, Journal, Keyed};
 
 /// Hashes everything that a walk finds and tells `sink` of each name once, in the walk's order.
 ///
@@ -31,11 +32,11 @@ pub fn hash(
     options: &engine::Options,
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
-    run(found, algorithms, options, None, &mut (), sink)
+    run(found, algorithms, options, None, sink)
 }
 
-/// As [`hash`], and keeps `journal` up with it. What is recorded in `resumed` and still true is not read
-/// again; it arrives as [`Event::Hashed`] all the same.
+/// As [`hash`], and keeps `journal` up with it. What an earlier run has left there and is still true is
+/// not read again; it arrives as [`Event::Hashed`] all the same.
 ///
 /// # Errors
 ///
@@ -45,81 +46,42 @@ pub fn hash_journalled(
     algorithms: &[Algorithm],
     options: &engine::Options,
     journal: &mut Journal,
-    resumed: Option<Resumed>,
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
-    run(
-        found,
-        algorithms,
-        options,
-        resumed,
-        &mut Recorder(journal),
-        sink,
-    )
+    run(found, algorithms, options, Some(journal), sink)
 }
 
 fn run(
     found: impl Iterator<Item = Found> + Send + 'static,
     algorithms: &[Algorithm],
     options: &engine::Options,
-    resumed: Option<Resumed>,
-    observer: &mut dyn Observer<Place>,
+    journal: Option<&mut Journal>,
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
     let algorithms: Arc<[Algorithm]> = algorithms.into();
-    let jobs = found.map(move |found| {
-        let job = job(found, &algorithms);
-        match &resumed {
-            Some(resumed) => spare(job, resumed),
-            None => job,
-        }
-    });
+    let jobs = found.map(move |found| job(found, &algorithms));
     let mut asides = Asides::default();
-    engine::run_observed(jobs, options, observer, &mut |place, outcome| {
+    journal::run(jobs, journal, options, &mut |place, outcome| {
         asides.count(outcome.as_ref());
         tell(place, outcome, sink)
     })?;
     asides.tell(sink).map_err(Error::Output)
 }
 
-/// Keeps the journal up with the engine.
-struct Recorder<'j>(&'j mut Journal);
-
-impl Observer<Place> for Recorder<'_> {
-    fn finished(&mut self, place: &Place, outcome: &Outcome) -> Result<(), Error> {
-        match (place, outcome) {
-            (Place::File(name, _), Outcome::Hashed(hashed)) => Ok(self.0.add(name, hashed)?),
-            _ => Ok(self.0.keep_up()?),
-        }
-    }
-
-    fn saved(&mut self, saved: &Saved) -> Result<(), Error> {
-        Ok(self.0.add_saved(saved)?)
-    }
-
-    fn waited(&mut self) -> Result<(), Error> {
-        Ok(self.0.keep_up()?)
-    }
-}
-
-/// Adds what an earlier run knew of a file.
-fn spare(mut job: Job<Place>, resumed: &Resumed) -> Job<Place> {
-    if let (Place::File(name, recorded), Some(task)) = (&mut job.token, &mut job.task)
-        && let Source::File { path, .. } = &task.source
-    {
-        *recorded = resumed.entry(name, &task.algorithms).map(Box::new);
-        task.known = recorded.as_ref().map(|recorded| Box::new(recorded.known()));
-        task.begun = resumed.begun(path).map(Box::new);
-    }
-    job
-}
-
 /// What the walk knows of one place in the order.
 enum Place {
-    /// With what an earlier run has recorded.
-    File(RelPath, Option<Box<Recorded>>),
+    File(RelPath),
     Failed(RelPath, FileError),
     Skipped(RelPath, Special),
+}
+
+impl Keyed for Place {
+    fn key(&self) -> Option<Cow<'_, RelPath>> {
+        match self {
+            Self::File(name) => Some(Cow::Borrowed(name)),
+            Self::Failed(..) | Self::Skipped(..) => None,
+        }
+    }
 }
 
 fn job(found: Found, algorithms: &Arc<[Algorithm]>) -> Job<Place> {
@@ -148,30 +110,29 @@ fn job(found: Found, algorithms: &Arc<[Algorithm]>) -> Job<Place> {
         }
     };
     Job {
-        token: Place::File(name, None),
+        token: Place::File(name),
         task: Some(Task::new(source, Arc::clone(algorithms))),
     }
 }
 
 fn tell(place: Place, outcome: Option<Outcome>, sink: &mut dyn Sink) -> io::Result<()> {
-    let hashed = |name: &RelPath, hashed: &Hashed, sink: &mut dyn Sink| {
-        sink.event(Event::Hashed { name, hashed })
-    };
     let (name, verdict) = match (place, outcome) {
-        (Place::File(name, _), Some(Outcome::Hashed(now))) => return hashed(&name, &now, sink),
-        (Place::File(name, Some(recorded)), Some(Outcome::Unread(_))) => {
-            return hashed(&name, &recorded.hashed(), sink);
+        (Place::File(name), Some(Outcome::Hashed(hashed))) => {
+            return sink.event(Event::Hashed {
+                name: &name,
+                hashed: &hashed,
+            });
         }
         (Place::Skipped(name, kind), _) => {
             return sink.event(Event::Skipped { name: &name, kind });
         }
-        (Place::File(name, _), Some(Outcome::Failed(error))) | (Place::Failed(name, error), _) => {
+        (Place::File(name), Some(Outcome::Failed(error))) | (Place::Failed(name, error), _) => {
             (name, Verdict::Unreadable(error))
         }
-        (Place::File(name, _), Some(Outcome::Unstable(instability))) => {
+        (Place::File(name), Some(Outcome::Unstable(instability))) => {
             (name, Verdict::Unstable(instability))
         }
-        (Place::File(..), Some(Outcome::Unread(_)) | None) => return Ok(()),
+        (Place::File(_), Some(Outcome::Unread(_)) | None) => return Ok(()),
     };
     sink.event(Event::Verdict {
         name: &name,

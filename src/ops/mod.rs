@@ -14,13 +14,13 @@ mod package;
 mod update;
 mod verify;
 
-pub use asides::open_manifest;
+pub use asides::{Before, open_manifest};
 pub use bag::{BagError, BagSettings, make_bag};
 pub use convert::{ConvertError, Converted, Inventory, Loss, Target};
 pub use diff::{DiffOptions, DiffSide, Diffed, FolderSide, diff};
 pub use hash::{hash, hash_journalled};
 pub use journal::{
-    Contents, Journal, JournalError, Lock, Past, Recorded, Resumed, Term, journal_beside,
+    Contents, Finding, Journal, JournalError, Lock, Past, Recorded, Resumed, Term, journal_beside,
 };
 pub use manifests::{
     Item, Items, ManifestFile, ScopeError, Survey, SurveyedManifest, agree, recorded_walk,
@@ -29,9 +29,11 @@ pub use merge::{MergeError, Parts};
 pub use mhl::{Document, MhlSession, NewGenerations, Renamed};
 pub use package::package_of;
 pub use update::{
-    Ledger, Renewal, RenewalError, UpdateOptions, Updated, WalkOrder, recorded_at, update, without,
+    Ledger, Renewal, RenewalError, UpdateOptions, Updated, WalkOrder, recorded_at, update,
+    update_journalled, without,
 };
 pub use verify::{
-    Base, BaseChoice, ExactScope, List, ListInput, Package, Part, Portion, RecordedTotal,
+    Base, BaseChoice, ExactScope, Kept, List, ListInput, Package, Part, Portion, RecordedTotal,
     Relocation, ScrubState, ScrubStateError, Scrubbed, Verified, VerifyOptions, verify,
+    verify_keeping,
 };

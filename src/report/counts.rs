@@ -125,7 +125,7 @@ impl Counts {
         self.hashed
     }
 
-    /// Files that `hash` or `update` did not read, since an earlier run that was stopped had.
+    /// Files that `hash` did not read, since an earlier run that was stopped had.
     pub fn from_before(&self) -> u64 {
         self.from_before
     }

@@ -35,6 +35,8 @@ pub struct Summary {
     /// Files that were read to their end and their bytes, for a run of `update`: it counts what it
     /// compared and what is new together.
     pub read: Option<(u64, u64)>,
+    /// Files that `verify` or `update` did not read, since an earlier run that was stopped had.
+    pub from_journal: u64,
     /// Listed names that were not looked at because the run stopped early.
     pub not_checked: u64,
     /// Whether it stopped because the portion that was asked for was done.
@@ -59,6 +61,7 @@ impl Summary {
             algorithms: Vec::new(),
             ignored: 0,
             read: None,
+            from_journal: 0,
             not_checked: 0,
             portion_done: false,
             notes: Vec::new(),
@@ -144,7 +147,8 @@ impl Summary {
             .iter()
             .map(|word| (self.counts.of(*word), self.command.word(*word)))
             .collect();
-        parts.push((self.counts.from_before(), "from the journal"));
+        let from_journal = self.counts.from_before() + self.from_journal;
+        parts.push((from_journal, "from the journal"));
         parts.push((self.counts.skipped(), "skipped"));
         parts.push((self.ignored, "missing and passed over"));
         parts

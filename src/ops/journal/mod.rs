@@ -1,7 +1,7 @@
-//! What a run has done so far, kept beside its output, so that a later run can go on from there.
+//! What a run has done so far, so that a later run can go on from there.
 //!
 //! A [`Journal`] takes each file as it is done, in whatever order that happens, and the states of long
-//! files in between. When the run ends well its output says everything, and the journal is removed.
+//! files in between. When the run ends by itself its output says everything, and the journal is removed.
 //! When it is stopped, killed or struck by a power cut, the journal stays, and the next run reads it:
 //! [`Lock::take`], [`Lock::contents`], then [`Lock::begin`] or [`Lock::go_on`].
 //!
@@ -9,27 +9,29 @@
 //!
 //! An entry counts only while the file has the size, the modification time and, where the platform
 //! tells them, the device, the inode and the time of the last status change that it had when it was
-//! read. A file that was touched less than two seconds before the run began, or later, is not believed
+//! read. What a file gave is compared anew by the run that goes on; a failure is taken for one again, where
+//! failures are recorded. A file that was touched less than two seconds before the run began, or later, is not believed
 //! at all: it could have changed again within one tick of the file system's clock. Where the platform
 //! tells neither inode nor status change, size and modification time must do.
 //!
 //! # The file
 //!
-//! `.NAME.journal` beside the output `NAME`. It begins with a line that names it, followed by records:
+//! `.NAME.journal` beside the output `NAME`, or wherever the user wants that of a verification. It begins with a line that names it, followed by records:
 //!
 //! ```text
 //! length of the payload, 4 bytes | XXH3 of the record's place and payload, 8 bytes | payload
 //! ```
 //!
 //! All numbers are little-endian. The first byte of a payload says what it is: `H`, always first, on
-//! what terms the run was made; `E`, a file that is done; `S`, the states in the middle of a long one.
+//! what terms the run was made; `E`, a file that was read to its end; `F` and `U`, one that could not be read or
+//! changed meanwhile; `S`, the states in the middle of a long one.
 //! The first record that does not agree with its checksum ends what is believed, wherever it stands:
 //! what a crash had torn off, zeros that a power cut left, or damage.
 //!
 //! # What may be lost
 //!
-//! A run that ends within its first second leaves no journal. Records are handed to the system in large pieces and at least once a second, which is what a killed
-//! run loses. They are forced to the medium every five seconds, by a thread of their own, and when the
+//! A run that ends within its first second leaves no journal. Records are handed to the system in large
+//! pieces and at least once a second, which is what a killed run loses. They are forced to the medium every five seconds, by a thread of their own, and when the
 //! run is stopped; a power cut loses what came after.
 //!
 //! # One run at a time
@@ -42,6 +44,7 @@ mod file;
 mod lock;
 mod past;
 mod record;
+mod run;
 mod writer;
 
 #[cfg(test)]
@@ -49,5 +52,6 @@ mod tests;
 
 pub use error::{JournalError, Term};
 pub use lock::{Lock, journal_beside};
-pub use past::{Contents, Past, Recorded, Resumed};
+pub use past::{Contents, Finding, Past, Recorded, Resumed};
+pub(super) use run::{Keyed, run};
 pub use writer::Journal;

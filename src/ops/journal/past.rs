@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
-use crate::engine::{Hashed, Known, Saved, Status};
+use crate::engine::{Hashed, Instability, Known, Outcome, Saved, Status};
 use crate::error::{FileError, Operation};
 use crate::relpath::RelPath;
 use crate::timestamp::{Modified, Timestamp};
@@ -44,7 +44,7 @@ impl Past {
         self.header.created
     }
 
-    /// How many files are done.
+    /// How many files are done, well or badly.
     pub fn files(&self) -> u64 {
         self.index.len() as u64
     }
@@ -52,11 +52,6 @@ impl Past {
     /// Whether anything would be lost with it.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty() && self.saved.is_empty()
-    }
-
-    /// The algorithms that its digests are of.
-    pub fn algorithms(&self) -> &[Algorithm] {
-        &self.header.algorithms
     }
 
     pub(super) fn agree(&self, path: &Path, terms: &[Term]) -> Result<(), JournalError> {
@@ -77,7 +72,6 @@ impl Past {
     pub(super) fn resumed(self, file: Arc<File>) -> Resumed {
         Resumed {
             file,
-            algorithms: self.header.algorithms,
             index: self.index,
             saved: self.saved,
         }
@@ -176,44 +170,98 @@ fn next_record(
     Ok(is_whole.then_some(start + u64::from(bytes)))
 }
 
-/// A file that an earlier run had read to its end.
+/// What an earlier run has found of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// What it was then.
+    /// What the file was then.
     pub status: Status,
-    /// Since when it must not have been touched.
-    pub(super) since: Timestamp,
-    /// What came out, in the order of that run's algorithms.
-    pub digests: Vec<Digest>,
+    /// Since when it must not have been touched, if it was found to be readable.
+    pub(super) since: Option<Timestamp>,
+    /// What came of it.
+    pub finding: Finding,
+}
+
+/// What came of a file in an earlier run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It was read to its end.
+    Hashed {
+        /// What came out, in the order of the algorithms of its task.
+        digests: Vec<Digest>,
+        /// As in [`Hashed`].
+        retried_reads: u32,
+        /// As in [`Hashed`].
+        direct_refused: bool,
+    },
+    /// It could not be read.
+    Failed {
+        /// The path that was given to the system.
+        path: PathBuf,
+        /// What was being done.
+        operation: Operation,
+        /// How many bytes had been read.
+        offset: Option<u64>,
+        /// The system's number for the error.
+        code: i32,
+    },
+    /// It changed while it was being read.
+    Unstable(Instability),
 }
 
 impl Recorded {
-    /// What must still hold for the digests to be of use.
+    /// What must still hold for it to be of use.
     pub fn known(&self) -> Known {
         known(&self.status, self.since)
     }
 
-    /// The file as if it had been read now.
-    pub fn hashed(self) -> Hashed {
-        Hashed {
-            digests: self.digests,
-            size: self.status.size,
-            read_before: Some(self.status.size),
-            modified: self.status.modified.and_then(Timestamp::to_system),
-            identity: self.status.identity,
-            retried_reads: 0,
-            direct_refused: false,
+    /// The digests, if it was read to its end.
+    pub fn digests(&self) -> Option<&[Digest]> {
+        match &self.finding {
+            Finding::Hashed { digests, .. } => Some(digests),
+            Finding::Failed { .. } | Finding::Unstable(_) => None,
+        }
+    }
+
+    /// The same as if it had been found now.
+    pub fn outcome(self) -> Outcome {
+        match self.finding {
+            Finding::Hashed {
+                digests,
+                retried_reads,
+                direct_refused,
+            } => Outcome::Hashed(Hashed {
+                digests,
+                size: self.status.size,
+                read_before: Some(self.status.size),
+                modified: self.status.modified.and_then(Timestamp::to_system),
+                identity: self.status.identity,
+                retried_reads,
+                direct_refused,
+            }),
+            Finding::Failed {
+                path,
+                operation,
+                offset,
+                code,
+            } => {
+                let error = FileError::new(operation, path, io::Error::from_raw_os_error(code));
+                Outcome::Failed(match offset {
+                    Some(offset) => error.at(offset),
+                    None => error,
+                })
+            }
+            Finding::Unstable(how) => Outcome::Unstable(how),
         }
     }
 }
 
-fn known(status: &Status, since: Timestamp) -> Known {
+fn known(status: &Status, since: Option<Timestamp>) -> Known {
     Known {
         size: Some(status.size),
         modified: status.modified.map(Modified::exactly),
         rounded: false,
         identity: status.identity,
-        untouched_since: Some(since),
+        untouched_since: since,
     }
 }
 
@@ -221,14 +269,13 @@ fn known(status: &Status, since: Timestamp) -> Known {
 #[derive(Debug)]
 pub struct Resumed {
     file: Arc<File>,
-    algorithms: Vec<Algorithm>,
     index: Vec<(u64, u64)>,
     saved: HashMap<RelPath, u64>,
 }
 
 impl Resumed {
-    /// What is recorded under this name, if it is of exactly these algorithms, the last time it was
-    /// recorded. A record that cannot be read any more is none.
+    /// What is recorded under this name, the last time it was recorded; digests only if they are of
+    /// exactly these algorithms. A record that cannot be read any more is none.
     pub fn entry(&self, name: &RelPath, algorithms: &[Algorithm]) -> Option<Recorded> {
         let hash = record::name_hash(name);
         let from = self.index.partition_point(|(other, _)| *other < hash);
@@ -238,9 +285,12 @@ impl Resumed {
             .map(|(_, place)| *place)
             .collect();
         same.into_iter().rev().find_map(|place| {
-            let (found, recorded) = record::read_entry(&self.payload(place)?, &self.algorithms)?;
-            let of_these = recorded.digests.iter().map(Digest::algorithm);
-            (found == *name && of_these.eq(algorithms.iter().copied())).then_some(recorded)
+            let (found, recorded) = record::read_entry(&self.payload(place)?)?;
+            let is_of_these = recorded.digests().is_none_or(|digests| {
+                let computed = digests.iter().map(Digest::algorithm);
+                computed.eq(algorithms.iter().copied())
+            });
+            (found == *name && is_of_these).then_some(recorded)
         })
     }
 
@@ -253,7 +303,7 @@ impl Resumed {
         let (saved, since) = record::read_saved(&self.payload(place)?)?;
         // The states are checked against the file when it is opened; this rules out the files that
         // may have changed again within a tick.
-        known(&saved.status, since)
+        known(&saved.status, Some(since))
             .holds(&saved.status)
             .then_some(saved)
     }

@@ -4,15 +4,16 @@ use std::path::Path;
 
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
-use crate::engine::{Hashed, Identity, Saved, Status};
+use crate::engine::{Hashed, Identity, Instability, Saved, Status};
+use crate::error::{FileError, Operation};
 use crate::hasher::new_hasher;
 use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
 
-use super::{Recorded, Term};
+use super::{Finding, Recorded, Term};
 
 /// How every journal begins. Another layout of records has another number.
-pub(super) const BEGINNING: &[u8] = b"multisum journal 1\n";
+pub(super) const BEGINNING: &[u8] = b"multisum journal 2\n";
 
 /// Length and checksum before a payload.
 pub(super) const FRAME_BYTES: usize = 12;
@@ -25,8 +26,6 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(super) struct Header {
     /// When the first of the runs began.
     pub(super) created: Timestamp,
-    /// Digests of entries name their algorithm by its place here.
-    pub(super) algorithms: Vec<Algorithm>,
     pub(super) terms: Vec<Term>,
 }
 
@@ -79,10 +78,6 @@ fn number(digest: &Digest) -> u64 {
 pub(super) fn header(header: &Header) -> Vec<u8> {
     let mut out = vec![b'H'];
     put_moment(&mut out, header.created);
-    put_number(&mut out, header.algorithms.len() as u64);
-    for algorithm in &header.algorithms {
-        put_bytes(&mut out, algorithm.to_string().as_bytes());
-    }
     put_number(&mut out, header.terms.len() as u64);
     for term in &header.terms {
         put_bytes(&mut out, term.what.as_bytes());
@@ -92,12 +87,7 @@ pub(super) fn header(header: &Header) -> Vec<u8> {
 }
 
 /// `None` for what could not be recognised again.
-pub(super) fn entry(
-    name: &RelPath,
-    hashed: &Hashed,
-    since: Timestamp,
-    algorithms: &[Algorithm],
-) -> Option<Vec<u8>> {
+pub(super) fn entry(name: &RelPath, hashed: &Hashed, since: Timestamp) -> Option<Vec<u8>> {
     let status = Status {
         size: hashed.size,
         modified: Some(Timestamp::from_system(hashed.modified?)?),
@@ -107,13 +97,56 @@ pub(super) fn entry(
     put_bytes(&mut out, name.as_bytes());
     put_moment(&mut out, since);
     put_status(&mut out, &status);
+    put_number(&mut out, hashed.retried_reads.into());
+    out.push(u8::from(hashed.direct_refused));
     put_number(&mut out, hashed.digests.len() as u64);
     for digest in &hashed.digests {
-        let of_it = |algorithm: &Algorithm| *algorithm == digest.algorithm();
-        put_number(&mut out, algorithms.iter().position(of_it)? as u64);
+        put_bytes(&mut out, digest.algorithm().to_string().as_bytes());
         put_bytes(&mut out, digest.as_bytes());
     }
     Some(out)
+}
+
+/// The operations that may fail on a file that is to be read, by the byte that stands for each.
+const OPERATIONS: [(u8, Operation); 4] = [
+    (b'o', Operation::Open),
+    (b'r', Operation::Read),
+    (b's', Operation::Stat),
+    (b'm', Operation::Map),
+];
+
+/// `None` for what the system did not say: it costs nothing to find out again.
+pub(super) fn failed(name: &RelPath, error: &FileError, status: &Status) -> Option<Vec<u8>> {
+    let code = error.io_error().raw_os_error()?;
+    let mut operations = OPERATIONS.iter();
+    let (operation, _) = operations.find(|(_, operation)| *operation == error.operation())?;
+    let mut out = vec![b'F'];
+    put_bytes(&mut out, name.as_bytes());
+    put_status(&mut out, status);
+    put_bytes(&mut out, RelPath::from_path(error.path()).as_bytes());
+    out.push(*operation);
+    out.extend_from_slice(&code.to_le_bytes());
+    out.push(u8::from(error.offset().is_some()));
+    put_number(&mut out, error.offset().unwrap_or(0));
+    Some(out)
+}
+
+pub(super) fn unstable(name: &RelPath, how: Instability, status: &Status) -> Vec<u8> {
+    let mut out = vec![b'U'];
+    put_bytes(&mut out, name.as_bytes());
+    put_status(&mut out, status);
+    let (kind, numbers) = match how {
+        Instability::Length { read, size } => (b'l', [read, size]),
+        Instability::Resized { before, after } => (b's', [before, after]),
+        Instability::Modified => (b'm', [0; 2]),
+        Instability::Replaced => (b'p', [0; 2]),
+        Instability::Removed => (b'r', [0; 2]),
+    };
+    out.push(kind);
+    for number in numbers {
+        put_number(&mut out, number);
+    }
+    out
 }
 
 pub(super) fn saved(saved: &Saved, since: Timestamp) -> Vec<u8> {
@@ -137,7 +170,7 @@ pub(super) fn read(payload: &[u8]) -> Option<Record> {
     let mut fields = Fields(rest);
     match kind {
         b'H' => read_header(fields).map(Record::Header),
-        b'E' => fields.name().map(Record::Entry),
+        b'E' | b'F' | b'U' => fields.name().map(Record::Entry),
         b'S' => fields.name().map(Record::Saved),
         _ => None,
     }
@@ -145,37 +178,34 @@ pub(super) fn read(payload: &[u8]) -> Option<Record> {
 
 fn read_header(mut fields: Fields<'_>) -> Option<Header> {
     let created = fields.moment()?;
-    let algorithms = (0..fields.number()?)
-        .map(|_| fields.algorithm())
-        .collect::<Option<_>>()?;
     let terms = (0..fields.number()?)
         .map(|_| {
             let what = std::str::from_utf8(fields.bytes()?).ok()?;
             Some(Term::new(what, fields.bytes()?))
         })
         .collect::<Option<_>>()?;
-    Some(Header {
-        created,
-        algorithms,
-        terms,
-    })
+    Some(Header { created, terms })
 }
 
-pub(super) fn read_entry(payload: &[u8], algorithms: &[Algorithm]) -> Option<(RelPath, Recorded)> {
-    let mut fields = Fields(payload.strip_prefix(b"E")?);
+pub(super) fn read_entry(payload: &[u8]) -> Option<(RelPath, Recorded)> {
+    let (kind, rest) = payload.split_first()?;
+    let mut fields = Fields(rest);
     let name = fields.name()?;
-    let since = fields.moment()?;
+    let since = match kind {
+        b'E' => Some(fields.moment()?),
+        _ => None,
+    };
     let status = fields.status()?;
-    let digests = (0..fields.number()?)
-        .map(|_| {
-            let place = usize::try_from(fields.number()?).ok()?;
-            Digest::new(*algorithms.get(place)?, fields.bytes()?)
-        })
-        .collect::<Option<_>>()?;
+    let finding = match kind {
+        b'E' => fields.hashed()?,
+        b'F' => fields.failed()?,
+        b'U' => Finding::Unstable(fields.instability()?),
+        _ => return None,
+    };
     let recorded = Recorded {
         status,
         since,
-        digests,
+        finding,
     };
     fields.0.is_empty().then_some((name, recorded))
 }
@@ -263,6 +293,54 @@ impl<'p> Fields<'p> {
 
     fn algorithm(&mut self) -> Option<Algorithm> {
         std::str::from_utf8(self.bytes()?).ok()?.parse().ok()
+    }
+
+    fn hashed(&mut self) -> Option<Finding> {
+        let retried_reads = self.number()?.try_into().ok()?;
+        let direct_refused = self.is_there()?;
+        let digests = (0..self.number()?)
+            .map(|_| Digest::new(self.algorithm()?, self.bytes()?))
+            .collect::<Option<_>>()?;
+        Some(Finding::Hashed {
+            digests,
+            retried_reads,
+            direct_refused,
+        })
+    }
+
+    fn failed(&mut self) -> Option<Finding> {
+        let path = self.name()?.to_path()?;
+        let [kind] = self.array()?;
+        let mut operations = OPERATIONS.iter();
+        let (_, operation) = operations.find(|(byte, _)| *byte == kind)?;
+        let code = i32::from_le_bytes(self.array()?);
+        let has_offset = self.is_there()?;
+        let offset = self.number()?;
+        Some(Finding::Failed {
+            path,
+            operation: *operation,
+            offset: has_offset.then_some(offset),
+            code,
+        })
+    }
+
+    fn instability(&mut self) -> Option<Instability> {
+        let [kind] = self.array()?;
+        let (first, second) = (self.number()?, self.number()?);
+        Some(match kind {
+            b'l' => Instability::Length {
+                read: first,
+                size: second,
+            },
+            b's' => Instability::Resized {
+                before: first,
+                after: second,
+            },
+            b'm' => Instability::Modified,
+            b'p' => Instability::Replaced,
+            b'r' => Instability::Removed,
+            _ => return None,
+        })
     }
 
     fn moment(&mut self) -> Option<Timestamp> {

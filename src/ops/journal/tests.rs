@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime};
 use super::*;
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
-use crate::engine::{Hashed, Identity, Saved, Status};
+use crate::engine::{Hashed, Identity, Instability, Outcome, Saved, Status};
+use crate::error::{FileError, Operation};
 use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
 
@@ -62,7 +63,7 @@ fn saved() -> Saved {
 /// Writes a journal with these entries and the states of one file, as a killed run leaves it.
 fn write(path: &Path, numbers: std::ops::Range<u8>) {
     let lock = Lock::take(path.to_owned()).unwrap();
-    let mut journal = lock.begin(created(), &ALGORITHMS, &terms()).unwrap();
+    let mut journal = lock.begin(created(), &terms()).unwrap();
     for number in numbers {
         journal.add(&name(number), &hashed(number)).unwrap();
     }
@@ -81,12 +82,13 @@ fn contents(path: &Path) -> (Lock, Contents) {
 fn believed(path: &Path) -> usize {
     let (lock, contents) = contents(path);
     let Some(past) = contents.past else { return 0 };
-    let (_journal, resumed) = lock.go_on(past, &terms()).unwrap();
+    let journal = lock.go_on(past, &terms()).unwrap();
+    let resumed = journal.resumed.as_ref().unwrap();
     let found = |number: &u8| {
         let Some(found) = resumed.entry(&name(*number), &ALGORITHMS) else {
             return false;
         };
-        assert_eq!(found.digests, hashed(*number).digests);
+        assert_eq!(found.digests(), Some(&*hashed(*number).digests));
         assert_eq!(found.status.size, u64::from(*number));
         assert!(found.known().holds(&found.status));
         true
@@ -104,11 +106,64 @@ fn what_was_added_is_found_again_by_name() {
     assert_eq!(contents.damaged_at, None);
     let past = contents.past.unwrap();
     assert_eq!((past.created(), past.files()), (created(), 10));
-    let (_journal, resumed) = lock.go_on(past, &terms()).unwrap();
+    let journal = lock.go_on(past, &terms()).unwrap();
+    let resumed = journal.resumed.as_ref().unwrap();
     assert_eq!(resumed.entry(&name(10), &ALGORITHMS), None);
     assert_eq!(resumed.entry(&name(1), &ALGORITHMS[..1]), None);
     assert_eq!(resumed.begun(Path::new("big")), Some(saved()));
     assert_eq!(resumed.begun(Path::new("small")), None);
+}
+
+#[test]
+fn failures_are_found_again_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".L.journal");
+    let mut journal = Lock::take(path.clone())
+        .unwrap()
+        .begin(created(), &terms())
+        .unwrap();
+    // Touched just now: what is bad need not be proof against the clock.
+    let status = Status {
+        modified: Some(Timestamp::now()),
+        ..saved().status
+    };
+    let failed = || {
+        let error = std::io::Error::from_raw_os_error(5);
+        FileError::new(Operation::Read, "d/1", error).at(4096)
+    };
+    journal.add_failed(&name(1), &failed(), &status).unwrap();
+    let made_up = FileError::new(Operation::Open, "d/2", std::io::Error::other("a pipe"));
+    journal.add_failed(&name(2), &made_up, &status).unwrap();
+    let resized = Instability::Resized {
+        before: 1,
+        after: 2,
+    };
+    journal.add_unstable(&name(3), resized, &status).unwrap();
+    let mut retried = hashed(4);
+    retried.retried_reads = 7;
+    retried.direct_refused = true;
+    journal.add(&name(4), &retried).unwrap();
+    journal.write().unwrap();
+    journal.stop().unwrap();
+    let (lock, contents) = contents(&path);
+    assert_eq!(contents.damaged_at, None);
+    let journal = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
+    let resumed = journal.resumed.as_ref().unwrap();
+    let found = |number| resumed.entry(&name(number), &ALGORITHMS);
+    let bad = found(1).unwrap();
+    assert!(bad.known().holds(&status));
+    match bad.outcome() {
+        Outcome::Failed(error) => assert_eq!(format!("{error:?}"), format!("{:?}", failed())),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(found(2), None);
+    let moved = found(3).unwrap();
+    assert!(matches!(moved.outcome(), Outcome::Unstable(how) if how == resized));
+    let read = found(4).unwrap().outcome();
+    assert!(
+        matches!(&read, Outcome::Hashed(read) if read.retried_reads == 7 && read.direct_refused),
+        "{read:?}"
+    );
 }
 
 #[test]
@@ -117,13 +172,14 @@ fn the_last_of_several_entries_of_a_name_counts() {
     let path = folder.path().join(".L.journal");
     write(&path, 0..10);
     let (lock, contents) = contents(&path);
-    let (mut journal, _) = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
+    let mut journal = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
     journal.add(&name(3), &hashed(99)).unwrap();
     journal.stop().unwrap();
     let (lock, contents) = self::contents(&path);
-    let (_journal, resumed) = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
+    let journal = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
+    let resumed = journal.resumed.as_ref().unwrap();
     let found = resumed.entry(&name(3), &ALGORITHMS).unwrap();
-    assert_eq!(found.digests, hashed(99).digests);
+    assert_eq!(found.digests(), Some(&*hashed(99).digests));
     assert_eq!(resumed.entry(&name(4), &ALGORITHMS).unwrap().status.size, 4);
 }
 
@@ -198,7 +254,7 @@ fn a_file_that_was_touched_when_the_run_began_is_not_believed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(".L.journal");
     let lock = Lock::take(path.clone()).unwrap();
-    let mut journal = lock.begin(created(), &ALGORITHMS, &terms()).unwrap();
+    let mut journal = lock.begin(created(), &terms()).unwrap();
     let now = SystemTime::now();
     let mut fresh = hashed(1);
     fresh.modified = Some(now);
@@ -213,7 +269,8 @@ fn a_file_that_was_touched_when_the_run_began_is_not_believed() {
     journal.write().unwrap();
     journal.stop().unwrap();
     let (lock, contents) = contents(&path);
-    let (_journal, resumed) = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
+    let journal = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
+    let resumed = journal.resumed.as_ref().unwrap();
     for number in [1, 2] {
         let found = resumed.entry(&name(number), &ALGORITHMS).unwrap();
         assert!(!found.known().holds(&found.status), "{number}");
@@ -246,7 +303,7 @@ fn one_run_at_a_time_holds_it_and_the_next_finds_it_free() {
     let first = Lock::take(path.clone()).unwrap();
     let second = Lock::take(path.clone());
     assert!(matches!(second, Err(JournalError::Busy(_))), "{second:?}");
-    let journal = first.begin(created(), &ALGORITHMS, &terms()).unwrap();
+    let journal = first.begin(created(), &terms()).unwrap();
     assert!(matches!(
         Lock::take(path.clone()),
         Err(JournalError::Busy(_))
@@ -255,11 +312,11 @@ fn one_run_at_a_time_holds_it_and_the_next_finds_it_free() {
     assert!(!path.exists(), "a blank journal is not left behind");
     write(&path, 0..1);
     let (lock, contents) = contents(&path);
-    let (journal, _) = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
+    let journal = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
     drop(journal);
     assert!(path.exists());
     let (lock, contents) = self::contents(&path);
-    let (journal, _) = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
+    let journal = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
     journal.finish().unwrap();
     assert!(!path.exists());
 }

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::algorithm::Algorithm;
-use crate::engine::{Hashed, Saved};
+use crate::engine::{Hashed, Instability, Saved, Status};
 use crate::error::{FileError, Operation};
 use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
@@ -38,7 +37,8 @@ const TICK_SECONDS: i64 = 2;
 pub struct Journal {
     file: Arc<File>,
     path: PathBuf,
-    algorithms: Vec<Algorithm>,
+    /// What an earlier run has left.
+    pub(super) resumed: Option<Arc<Resumed>>,
     since: Timestamp,
     buffer: Vec<u8>,
     /// Where in the file the buffer goes.
@@ -57,19 +57,13 @@ impl Lock {
     /// # Errors
     ///
     /// What the system says.
-    pub fn begin(
-        self,
-        created: Timestamp,
-        algorithms: &[Algorithm],
-        terms: &[Term],
-    ) -> Result<Journal, JournalError> {
+    pub fn begin(self, created: Timestamp, terms: &[Term]) -> Result<Journal, JournalError> {
         let cut = self.file.set_len(0);
         cut.map_err(|error| FileError::new(Operation::Write, &self.path, error))?;
-        let mut journal = self.open(algorithms, 0);
+        let mut journal = self.open(0);
         journal.buffer.extend_from_slice(BEGINNING);
         let header = Header {
             created,
-            algorithms: algorithms.to_vec(),
             terms: terms.to_vec(),
         };
         journal.put(&record::header(&header));
@@ -77,29 +71,29 @@ impl Lock {
     }
 
     /// Goes on with the journal of a run that was made on the same terms; what is not believed is cut
-    /// off.
+    /// off. What that run has done is spared to the one that is given the journal.
     ///
     /// # Errors
     ///
     /// [`JournalError::OtherTerms`], and what the system says.
-    pub fn go_on(self, past: Past, terms: &[Term]) -> Result<(Journal, Resumed), JournalError> {
+    pub fn go_on(self, past: Past, terms: &[Term]) -> Result<Journal, JournalError> {
         past.agree(&self.path, terms)?;
         let cut = self.file.set_len(past.end);
         cut.map_err(|error| FileError::new(Operation::Write, &self.path, error))?;
-        let mut journal = self.open(past.algorithms(), past.end);
+        let mut journal = self.open(past.end);
         journal.files = past.files();
         journal.has_content = !past.is_empty();
-        let resumed = past.resumed(Arc::clone(&journal.file));
-        Ok((journal, resumed))
+        journal.resumed = Some(Arc::new(past.resumed(Arc::clone(&journal.file))));
+        Ok(journal)
     }
 
-    fn open(self, algorithms: &[Algorithm], place: u64) -> Journal {
+    fn open(self, place: u64) -> Journal {
         let now = Timestamp::now();
         let moment = Instant::now();
         Journal {
             file: Arc::new(self.file),
             path: self.path,
-            algorithms: algorithms.to_vec(),
+            resumed: None,
             since: now.plus_seconds(-TICK_SECONDS).unwrap_or(now),
             buffer: Vec::new(),
             place,
@@ -136,11 +130,38 @@ impl Journal {
     ///
     /// The journal cannot be written.
     pub fn add(&mut self, name: &RelPath, hashed: &Hashed) -> Result<(), FileError> {
-        if let Some(entry) = record::entry(name, hashed, self.since, &self.algorithms) {
-            self.put(&entry);
-            self.files += 1;
-            self.has_content = true;
-        }
+        self.put_file(record::entry(name, hashed, self.since));
+        self.keep_up()
+    }
+
+    /// Records a file that could not be read, and what it is now. An error that did not come from the
+    /// system is left out.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be written.
+    pub fn add_failed(
+        &mut self,
+        name: &RelPath,
+        error: &FileError,
+        status: &Status,
+    ) -> Result<(), FileError> {
+        self.put_file(record::failed(name, error, status));
+        self.keep_up()
+    }
+
+    /// Records a file that changed while it was being read, and what it is now.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be written.
+    pub fn add_unstable(
+        &mut self,
+        name: &RelPath,
+        how: Instability,
+        status: &Status,
+    ) -> Result<(), FileError> {
+        self.put_file(Some(record::unstable(name, how, status)));
         self.keep_up()
     }
 
@@ -205,6 +226,14 @@ impl Journal {
         }
         let removed = fs::remove_file(&self.path);
         removed.map_err(|error| FileError::new(Operation::Remove, &self.path, error))
+    }
+
+    fn put_file(&mut self, payload: Option<Vec<u8>>) {
+        if let Some(payload) = payload {
+            self.put(&payload);
+            self.files += 1;
+            self.has_content = true;
+        }
     }
 
     fn put(&mut self, payload: &[u8]) {

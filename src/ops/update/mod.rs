@@ -7,6 +7,7 @@ mod moves;
 mod order;
 mod renewal;
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::PathBuf;
@@ -21,7 +22,8 @@ use crate::relpath::RelPath;
 use crate::timestamp::{Modified, Timestamp};
 use crate::walk::Found;
 
-use super::asides::Asides;
+use super::asides::{Asides, Before};
+use super::journal::{self, Journal, Keyed};
 use super::{Item, Items};
 use decide::{Stands, judge};
 use join::{Join, Place};
@@ -72,8 +74,10 @@ pub struct Updated {
     pub found: u64,
     /// Files that were read to their end.
     pub read: u64,
-    /// Their bytes.
+    /// Bytes that were read of them.
     pub bytes: u64,
+    /// What was not read, since an earlier run that was stopped had read it.
+    pub before: Before,
     /// Entries of files that are gone, and were left out of the ledger.
     pub pruned: u64,
     /// A recorded folder of which entries were to be dropped though not one file is in it. Nothing was
@@ -117,6 +121,24 @@ pub fn update(
     ledger: &mut dyn Ledger,
     sink: &mut dyn Sink,
 ) -> Result<Updated, Error> {
+    update_journalled(found, items, options, engine, None, ledger, sink)
+}
+
+/// As [`update`], and keeps `journal` up with it. What an earlier run has left there and is still true is
+/// not read again, and judged as if it had been.
+///
+/// # Errors
+///
+/// Those of [`update`], and [`Error::File`] if the journal cannot be written.
+pub fn update_journalled(
+    found: impl Iterator<Item = Found> + Send + 'static,
+    items: Items,
+    options: &UpdateOptions,
+    engine: &engine::Options,
+    journal: Option<&mut Journal>,
+    ledger: &mut dyn Ledger,
+    sink: &mut dyn Sink,
+) -> Result<Updated, Error> {
     let items = options.order.arrange(items)?;
     let since = options.recorded_at;
     let since = since.and_then(|moment| moment.plus_seconds(-CLOCK_STEP_SECONDS));
@@ -143,7 +165,7 @@ pub fn update(
         fresh: Vec::new(),
         broken: None,
     };
-    let ended = engine::run(jobs, engine, &mut |place, outcome| {
+    let ended = journal::run(jobs, journal, engine, &mut |place, outcome| {
         run.asides.count(outcome.as_ref());
         run.settle(place, outcome)
     });
@@ -152,11 +174,21 @@ pub fn update(
     if run.updated.found == 0 {
         return Ok(run.updated);
     }
+    run.updated.before = run.asides.before;
     run.updated.deserted = run.roots.deserted().filter(|_| options.prune);
     if run.updated.deserted.is_some() {
         return Ok(run.updated);
     }
     run.finish().map_err(Error::Output)
+}
+
+impl Keyed for Place {
+    fn key(&self) -> Option<Cow<'_, RelPath>> {
+        match self {
+            Self::Found { name, .. } => Some(Cow::Borrowed(name)),
+            _ => None,
+        }
+    }
 }
 
 struct Run<'r> {
@@ -218,8 +250,8 @@ impl Run<'_> {
     ) -> io::Result<()> {
         match (outcome, item) {
             (Some(Outcome::Hashed(hashed)), item) => {
-                self.updated.read += 1;
-                self.updated.bytes = self.updated.bytes.saturating_add(hashed.size);
+                self.updated.read += u64::from(!hashed.is_from_before());
+                self.updated.bytes = self.updated.bytes.saturating_add(hashed.read_now());
                 match item {
                     Some(item) => self.compare(&name, &item, &hashed),
                     None => {

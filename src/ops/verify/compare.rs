@@ -1,5 +1,6 @@
 //! Every listed file through the engine, and what comes of it to the sink.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
@@ -7,9 +8,11 @@ use crate::engine::{self, Job, Known, Links, Outcome, Source, Task};
 use crate::error::Error;
 use crate::event::{Event, Severity, Sink, Verdict};
 use crate::manifest::Kind;
+use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
 
 use super::super::asides::Interned;
+use super::super::journal::{self, Journal, Keyed};
 use super::exact::Stray;
 use super::judge::judge;
 use super::listed::Listed;
@@ -28,6 +31,21 @@ pub(super) enum Token {
     Broken(Error),
 }
 
+/// A token, and where its file really lies, if that is to be found again in a journal.
+struct Placed {
+    token: Token,
+    place: Option<RelPath>,
+}
+
+impl Keyed for Placed {
+    /// So that a finding stands in the report of the run that goes on.
+    const KEEPS_FAILURES: bool = true;
+
+    fn key(&self) -> Option<Cow<'_, RelPath>> {
+        self.place.as_ref().map(Cow::Borrowed)
+    }
+}
+
 /// What is left to do after the comparison.
 #[derive(Default)]
 pub(super) struct Compared {
@@ -41,20 +59,32 @@ pub(super) struct Compared {
     pub(super) stopped: bool,
 }
 
-/// Tells `sink` of every entry in the order of the tokens.
+/// Tells `sink` of every entry in the order of the tokens. What has come of them is in `compared` also
+/// where this fails.
 pub(super) fn compare(
     tokens: impl Iterator<Item = Token> + Send + 'static,
     sources: &Arc<Sources>,
     options: &VerifyOptions,
     engine: &engine::Options,
     sink: &mut dyn Sink,
-    (tally, verified): (&mut Tally, &mut Verified),
-) -> Result<Compared, Error> {
-    let mut compared = Compared::default();
+    (tally, verified, compared): (&mut Tally, &mut Verified, &mut Compared),
+    journal: Option<&mut Journal>,
+) -> Result<(), Error> {
     let mut broken = None;
     let jobs = jobs(tokens, Arc::clone(sources), options.quick);
-    let ended = engine::run(jobs, engine, &mut |token, outcome| {
-        let entry = match token {
+    let is_journalled = journal.is_some();
+    let of = Arc::clone(sources);
+    let jobs = jobs.map(move |Job { token, task }| {
+        let place = match &token {
+            Token::Entry(entry) if is_journalled => of.of(entry).place.place(entry.target()),
+            _ => None,
+        };
+        let place = place.map(|place| RelPath::from_path(&place));
+        let token = Placed { token, place };
+        Job { token, task }
+    });
+    let ended = journal::run(jobs, journal, engine, &mut |placed, outcome| {
+        let entry = match placed.token {
             Token::Entry(entry) => entry,
             Token::Stray(stray) => {
                 compared.strays.push(stray);
@@ -103,8 +133,8 @@ pub(super) fn compare(
     });
     match (broken, ended) {
         (Some(error), _) => Err(error),
-        (None, Err(Error::Output(_))) if compared.stopped => Ok(compared),
-        (None, ended) => ended.map(|()| compared),
+        (None, Err(Error::Output(_))) if compared.stopped => Ok(()),
+        (None, ended) => ended,
     }
 }
 

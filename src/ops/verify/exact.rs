@@ -1,5 +1,6 @@
 //! Files that are not listed, and listed ones that have moved.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use crate::relpath::RelPath;
 use crate::walk::{self, Found, FoundKind};
 
 use super::super::asides::Asides;
+use super::super::journal::{self, Journal, Keyed};
 use super::super::moves::Wanted;
 use super::listed::Listed;
 use super::search::Search;
@@ -27,6 +29,14 @@ pub(super) struct Stray {
     /// What to do if the path is a link: only one that the walk has followed may lead on.
     links: Links,
     finding: Finding,
+}
+
+impl Keyed for Stray {
+    const KEEPS_FAILURES: bool = true;
+
+    fn key(&self) -> Option<Cow<'_, RelPath>> {
+        Some(Cow::Owned(RelPath::from_path(&self.path)))
+    }
 }
 
 #[derive(Debug)]
@@ -86,11 +96,12 @@ pub(super) fn settle(
     missing: &[Listed],
     strays: Vec<Stray>,
     engine: &engine::Options,
+    journal: Option<&mut Journal>,
     sink: &mut dyn Sink,
     asides: &mut Asides,
 ) -> Result<(), Error> {
     let mut gone = Missing::new(missing);
-    let strays = gone.read(strays, engine, asides)?;
+    let strays = gone.read(strays, engine, journal, asides)?;
     let (mut moved, strays) = gone.pair(strays);
     for (index, entry) in missing.iter().enumerate() {
         let to = moved.remove(&index);
@@ -163,6 +174,7 @@ impl Missing {
         &mut self,
         strays: Vec<Stray>,
         engine: &engine::Options,
+        journal: Option<&mut Journal>,
         asides: &mut Asides,
     ) -> Result<Vec<Stray>, Error> {
         let all = self.wanted.algorithms();
@@ -183,7 +195,7 @@ impl Missing {
             Job { token: stray, task }
         });
         let mut read = Vec::new();
-        engine::run(jobs, engine, &mut |mut stray, outcome| {
+        journal::run(jobs, journal, engine, &mut |mut stray, outcome| {
             asides.count(outcome.as_ref());
             let bad = |verdict| Finding::Bad(Box::new(verdict));
             match outcome {

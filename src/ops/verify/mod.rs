@@ -35,7 +35,9 @@ use crate::timestamp::Timestamp;
 use crate::walk::{self, Filter, LeaveOut};
 
 pub use base::{Base, BaseChoice};
-use compare::Token;
+use super::asides::Before;
+use super::journal::Journal;
+use compare::{Compared, Token};
 use listed::Listed;
 use listing::Listing;
 pub use scrub::{Portion, ScrubState, ScrubStateError, Scrubbed};
@@ -180,11 +182,22 @@ pub struct Verified {
     pub not_checked: u64,
     /// Whether it was the portion that was done.
     pub portion_done: bool,
-    /// What is known for the next portion, if the options say what was known before.
-    pub scrubbed: Option<Scrubbed>,
+    /// What was not read of the listed files, since an earlier run that was stopped had read it.
+    pub before: Before,
     /// Lists of which nothing was verified: they list nothing, or all of it was passed over. A run
     /// with such a list has not done its job, whatever the others prove.
     pub idle_lists: u64,
+}
+
+/// What a verification leaves however it ends.
+#[derive(Debug, Default)]
+pub struct Kept<'j> {
+    /// Is kept up with the run. What an earlier run has left there and is still true is not read again:
+    /// it is judged as if it had been, and what could not be read is told once more.
+    pub journal: Option<&'j mut Journal>,
+    /// What is known for the next portion, if the options say what was known before. `None` also
+    /// where a run failed before any entry was tried.
+    pub scrubbed: Option<Scrubbed>,
 }
 
 /// Verifies lists and tells `sink` of every listed name once, in the order of the lists.
@@ -218,6 +231,21 @@ pub fn verify(
     engine: &engine::Options,
     sink: &mut dyn Sink,
 ) -> Result<Verified, Error> {
+    verify_keeping(lists, options, engine, &mut Kept::default(), sink)
+}
+
+/// As [`verify`], with what is to be kept however it ends.
+///
+/// # Errors
+///
+/// Those of [`verify`], and [`Error::File`] if the journal cannot be written.
+pub fn verify_keeping(
+    lists: Vec<List>,
+    options: &VerifyOptions,
+    engine: &engine::Options,
+    kept: &mut Kept<'_>,
+    sink: &mut dyn Sink,
+) -> Result<Verified, Error> {
     let opened = match options.portion.is_limited() {
         true => Opened::Lists(lists),
         false => stream::open(lists, options, sink)?,
@@ -226,7 +254,7 @@ pub fn verify(
         Opened::Streamed(prepared) => *prepared,
         Opened::Lists(lists) => prepare(lists, options, engine, sink)?,
     };
-    prepared.run(options, engine, sink)
+    prepared.run(options, engine, kept, sink)
 }
 
 /// Everything that is to be compared, whether it is streamed or lies in memory.
@@ -302,6 +330,7 @@ impl Prepared {
         self,
         options: &VerifyOptions,
         engine: &engine::Options,
+        kept: &mut Kept<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Verified, Error> {
         let running = Arc::new(());
@@ -314,17 +343,22 @@ impl Prepared {
             bases: sources.bases(),
             ..Verified::default()
         };
-        let sums = (&mut tally, &mut verified);
-        let compared = compare::compare(self.tokens, &sources, options, engine, sink, sums)?;
+        let mut compared = Compared::default();
+        let sums = (&mut tally, &mut verified, &mut compared);
+        let journal = kept.journal.as_deref_mut();
+        let ended = compare::compare(self.tokens, &sources, options, engine, sink, sums, journal);
+        let has_tried = ended.is_ok() || !compared.tried.is_empty();
+        if let (Some(before), Some(late), true) = (&options.portion.state, &self.late, has_tried) {
+            let (tried, entries) = (std::mem::take(&mut compared.tried), &late.entries);
+            kept.scrubbed = Some(Scrubbed::new(before, tried, entries, Timestamp::now()));
+        }
+        ended?;
+        verified.before = tally.asides.before;
         let limited = options.portion.is_limited();
         if compared.stopped || limited {
             verified.not_checked = self.names.saturating_sub(tally.seen);
         }
         verified.portion_done = !compared.stopped && verified.not_checked > 0;
-        if let (Some(before), Some(late)) = (&options.portion.state, &self.late) {
-            let (tried, entries) = (compared.tried, &late.entries);
-            verified.scrubbed = Some(Scrubbed::new(before, tried, entries, Timestamp::now()));
-        }
         if !compared.stopped {
             if !verified.portion_done {
                 tally.tell_totals(&sources, sink).map_err(Error::Output)?;
@@ -334,7 +368,9 @@ impl Prepared {
                 let mut known = listing::places(&sources, &late.entries);
                 strays.extend(exact::strays(late.searches, &mut known, &engine.cancel)?);
             }
-            exact::settle(&compared.missing, strays, engine, sink, &mut tally.asides)?;
+            let journal = kept.journal.as_deref_mut();
+            let asides = &mut tally.asides;
+            exact::settle(&compared.missing, strays, engine, journal, sink, asides)?;
         }
         tally
             .tell(&sources, sink, &mut verified)
