@@ -99,7 +99,13 @@ pub(super) fn of_update(
     base: &Path,
     leave_out: &mut LeaveOut,
 ) -> Result<Begun, Failure> {
-    let no_name = || FileError::new(Operation::Create, target, io::ErrorKind::InvalidInput.into());
+    let no_name = || {
+        FileError::new(
+            Operation::Create,
+            target,
+            io::ErrorKind::InvalidInput.into(),
+        )
+    };
     let path = journal_beside(target).ok_or_else(no_name)?;
     let mut terms = terms("update", algorithms, header, &whole(base)?);
     terms.push(Term::new("manifest", bytes_of(&whole(&args.manifest)?)));
@@ -252,11 +258,18 @@ fn verify_terms(args: &VerifyArgs, lists: &mut [List]) -> Result<Vec<Term>, Fail
     let mut terms = vec![Term::new("command", "verify")];
     for list in lists {
         let path = list.path.as_deref().map(whole).transpose()?;
-        terms.push(Term::new("manifest", path.as_deref().map_or(b"-".into(), bytes_of)));
+        terms.push(Term::new(
+            "manifest",
+            path.as_deref().map_or(b"-".into(), bytes_of),
+        ));
         terms.push(Term::new("contents of the manifest", contents_of(list)?));
     }
     let base = args.base.as_deref().map(whole).transpose()?;
-    let maps: Vec<Vec<u8>> = args.map.iter().map(|map| bytes_of(Path::new(map))).collect();
+    let maps: Vec<Vec<u8>> = args
+        .map
+        .iter()
+        .map(|map| bytes_of(Path::new(map)))
+        .collect();
     let exact = match (args.exact, args.no_exact) {
         (false, false) => "",
         (true, _) => "--exact",

@@ -86,8 +86,7 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
         let items = manifest.items(&survey)?;
         let journal = Some(&mut begun.journal);
         let (ledger, sink) = (&mut copy, &mut sink);
-        let ended =
-            ops::update_journalled(found, items, &options, &engine, journal, ledger, sink);
+        let ended = ops::update_journalled(found, items, &options, &engine, journal, ledger, sink);
         copy.failure.take().map_or(Ok(()), Err)?;
         let updated = ended?;
         if updated.found == 0 && survey.claims > 0 {

@@ -29,7 +29,8 @@ use crate::relpath::RelPath;
 /// The summary has every count, also those that are zero, `bytes` that were read, `seconds`, the
 /// `base` (and all `bases` if there are several; of a comparison the two sides, `old` and `new`), the
 /// entries without an outcome if there are any (`ignored`, `not_checked`), the files that `update` read
-/// (`read`), `algorithms`, `warnings` in words, and `exit_code`.
+/// (`read`), those that an earlier run had read (`from_journal`), `algorithms`, `warnings` in words, and
+/// `exit_code`.
 ///
 /// A malformed line has the outcome `unverified`, and the summary counts it under `malformed`. What
 /// was skipped has no outcome. `hash` gives `hashed` as the outcome of a file that it has read,
@@ -190,6 +191,7 @@ fn of_summary(summary: &Summary) -> Object {
         object = object.array("bases", all);
     }
     for (name, count) in [
+        ("from_journal", summary.from_journal),
         ("ignored", summary.ignored),
         ("not_checked", summary.not_checked),
     ] {

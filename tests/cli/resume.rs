@@ -29,8 +29,13 @@ fn tree() -> Tree {
 /// Waits until something stands in the journal, which is all that was done in the first second.
 #[track_caller]
 fn wait_for_journal(tree: &Tree) {
+    wait_for(tree, ".L.journal");
+}
+
+#[track_caller]
+fn wait_for(tree: &Tree, journal: &str) {
     let begun = Instant::now();
-    let path = tree.path(".L.journal");
+    let path = tree.path(journal);
     while fs::metadata(&path).map_or(0, |journal| journal.len()) == 0 {
         assert!(begun.elapsed() < Duration::from_secs(60), "no journal");
         thread::sleep(Duration::from_millis(20));
@@ -338,34 +343,62 @@ fn a_long_file_goes_on_where_it_was() {
     clean.stdout_any().stderr_any().check();
 }
 
+fn number(name: &str, default: usize) -> usize {
+    let said = std::env::var(name).ok();
+    said.map_or(default, |said| said.parse().expect("a number"))
+}
+
+/// Numbers that a seed in the environment brings back.
+struct Random {
+    seed: usize,
+    state: u64,
+}
+
+impl Random {
+    fn new() -> Self {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let seed = number("MULTISUM_KILL_SEED", now.unwrap().subsec_nanos() as usize);
+        let state = seed as u64 | 1;
+        Self { seed, state }
+    }
+
+    fn of_seed(&self) -> String {
+        format!("with MULTISUM_KILL_SEED={}", self.seed)
+    }
+
+    /// Marsaglia's xorshift, of 2003.
+    fn below(&mut self, bound: u64) -> u64 {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        self.state % bound
+    }
+}
+
+/// 256 files of so many mebibytes in `t`, and one of half as many.
+fn large_tree(mebibytes: usize, random: &mut Random) -> Tree {
+    let tree = Tree::new();
+    for number in 0..256 {
+        let more = usize::try_from(random.below(1000)).unwrap();
+        tree.painted(
+            format!("t/{}/{number}", number % 7),
+            (mebibytes << 20) / 256 + more,
+        );
+    }
+    tree.painted("t/3/large", (mebibytes << 20) / 2);
+    tree
+}
+
 /// As many as `MULTISUM_KILLS` says, over a tree of `MULTISUM_KILL_MIB`.
 #[test]
 fn kills_at_random_moments_change_nothing_in_the_end() {
-    let number = |name: &str, default: usize| {
-        let said = std::env::var(name).ok();
-        said.map_or(default, |said| said.parse().expect("a number"))
-    };
     let (kills, mebibytes) = (
         number("MULTISUM_KILLS", 10),
         number("MULTISUM_KILL_MIB", 64),
     );
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let seed = number("MULTISUM_KILL_SEED", now.unwrap().subsec_nanos() as usize);
-    let of_seed = format!("with MULTISUM_KILL_SEED={seed}");
-    let mut random = seed as u64 | 1;
-    let mut next = |below: u64| {
-        // Marsaglia's xorshift, of 2003.
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random % below
-    };
-    let tree = Tree::new();
-    for number in 0..256 {
-        let len = (mebibytes << 20) / 256 + usize::try_from(next(1000)).unwrap();
-        tree.painted(format!("t/{}/{number}", number % 7), len);
-    }
-    tree.painted("t/3/large", (mebibytes << 20) / 2);
+    let mut random = Random::new();
+    let of_seed = random.of_seed();
+    let tree = large_tree(mebibytes, &mut random);
     thread::sleep(TICK);
     let algorithms = "whirlpool,sm3,sha3-512,ripemd160";
     let run = |more: &[&str]| {
@@ -383,7 +416,7 @@ fn kills_at_random_moments_change_nothing_in_the_end() {
     let mut ended = 0;
     for _ in 0..kills {
         let started = run(&resume).start();
-        thread::sleep(Duration::from_millis(next(2_500)));
+        thread::sleep(Duration::from_millis(random.below(2_500)));
         started.signal("KILL");
         let output = started.wait();
         if output.code.is_some() {
@@ -401,4 +434,562 @@ fn kills_at_random_moments_change_nothing_in_the_end() {
     output.stderr_any().check();
     assert!(tree.read("L") == expected, "in the end {of_seed}");
     assert_eq!(tree.names_in(""), names(&["L", "t"]));
+}
+
+/// A native manifest `L` of `d` and `pipe`, older than what was done to the tree since: `d/0` has grown,
+/// `d/1` is damaged, `d/2` is gone, `d/3` has moved to `d/moved`, `d/4` to `d/9` were touched.
+fn grown_tree() -> Tree {
+    let tree = tree();
+    whole(&tree, "-q").run().check();
+    thread::sleep(TICK);
+    let moved = (tree.path("d/3"), tree.path("d/moved"));
+    tree.painted("d/0", 2000).flip("d/1", 7).remove("d/2");
+    fs::rename(moved.0, moved.1).unwrap();
+    for number in 4..10 {
+        tree.modified(format!("d/{number}"), SystemTime::now() - TICK);
+    }
+    thread::sleep(TICK);
+    tree
+}
+
+const UPDATE: &str = "update L";
+
+/// An update to its end, with something to read in the pipe.
+fn updated(tree: &Tree, more: &str) -> Cmd {
+    piped(tree, &format!("{UPDATE} {more}"))
+}
+
+fn piped(tree: &Tree, args: &str) -> Cmd {
+    let cmd = tree.shell(&format!("(printf abc >pipe) & exec $M {args}"));
+    cmd.env("SOURCE_DATE_EPOCH", "1000000005")
+}
+
+/// An update that has done all but the pipe.
+fn update_begun(tree: &Tree, more: &[&str]) -> Started {
+    let cmd = tree.cmd(UPDATE.split(' ').chain(more.iter().copied()));
+    let started = cmd.env("SOURCE_DATE_EPOCH", "1000000003").start();
+    wait_for_journal(tree);
+    started
+}
+
+/// Report, manifest and exit code of an update that nobody interrupts, which begins at the moment of
+/// [`update_begun`].
+fn expected_update(tree: &Tree) -> (Vec<u8>, Vec<u8>) {
+    let old = tree.read("L");
+    let copy = tree.path("kept");
+    fs::copy(tree.path("L"), &copy).unwrap();
+    let cmd = tree.shell("(printf abc >pipe) & exec $M update -C . --force -o kept L");
+    let output = cmd.env("SOURCE_DATE_EPOCH", "1000000003").run();
+    let told = output.stdout.clone();
+    output.stdout_any().stderr_any().code(1).check();
+    let list = tree.read("kept");
+    tree.remove("kept");
+    assert_eq!(tree.read("L"), old);
+    (told, list)
+}
+
+#[test]
+fn a_killed_update_goes_on_and_reads_nothing_twice() {
+    let tree = grown_tree();
+    let old = tree.read("L");
+    let (told, list) = expected_update(&tree);
+    let started = update_begun(&tree, &[]);
+    started.signal("KILL");
+    assert_eq!(started.wait().code, None);
+    assert_eq!(tree.read("L"), old);
+    // 9 files were read: 0, 1, moved and 4 to 9.
+    let output = updated(&tree, "--resume").run();
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&told)
+    );
+    output
+        .stdout_any()
+        .stderr_has("read 1 file, 3 bytes")
+        .stderr_has("9 from the journal")
+        .stderr_has("silent damage: 1 file(s)")
+        .code(1)
+        .check();
+    assert_eq!(
+        String::from_utf8(tree.read("L")).unwrap(),
+        String::from_utf8(list).unwrap()
+    );
+    assert_eq!(tree.names_in(""), names(&["L", "d", "pipe"]));
+}
+
+#[test]
+fn an_update_takes_up_no_damage_that_was_done_or_found_before_it_went_on() {
+    let tree = grown_tree();
+    let started = update_begun(&tree, &[]);
+    started.signal("KILL");
+    assert_eq!(started.wait().code, None);
+    // d/1 was found damaged before; d/5 is damaged now, after its digest went into the journal.
+    tree.flip("d/5", 3);
+    let (_, list) = expected_update(&tree);
+    let output = updated(&tree, "--resume").run();
+    output
+        .stdout_has("corrupt     d/1 ")
+        .stderr_has("8 from the journal")
+        .code(1)
+        .check();
+    assert_eq!(tree.read("L"), list);
+    let verified = tree.cmd(["verify", "L"]).run();
+    verified
+        .stdout_has("corrupt     d/1 ")
+        .stdout_has("corrupt     d/5 ")
+        .stderr_any()
+        .code(2)
+        .check();
+}
+
+#[test]
+fn what_was_touched_when_an_update_began_is_read_again() {
+    let tree = grown_tree();
+    tree.painted("d/4", 10);
+    let started = update_begun(&tree, &[]);
+    started.signal("KILL");
+    assert_eq!(started.wait().code, None);
+    let output = updated(&tree, "--resume").run().stdout_any();
+    output
+        .stderr_has("read 2 files, 13 bytes")
+        .stderr_has("8 from the journal")
+        .code(1)
+        .check();
+}
+
+#[test]
+fn a_signal_leaves_the_journal_of_an_update() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let tree = grown_tree();
+        let old = tree.read("L");
+        let (_, list) = expected_update(&tree);
+        let started = update_begun(&tree, &[]);
+        started.signal(signal);
+        started
+            .wait()
+            .stdout_any()
+            .stderr(
+                "multisum: interrupted; --resume goes on from there: 9 file(s) are done, by \
+                 [TREE]/.L.journal\n",
+            )
+            .code(code)
+            .check();
+        assert_eq!(tree.read("L"), old);
+        let left = names(&[".L.journal", "L", "d", "pipe"]);
+        assert_eq!(tree.names_in(""), left, "{signal}");
+        let output = updated(&tree, "--resume").run().stdout_any();
+        output.stderr_has("9 from the journal").code(1).check();
+        assert_eq!(tree.read("L"), list);
+    }
+}
+
+#[test]
+fn the_journal_of_an_update_is_not_thrown_away_unasked() {
+    let tree = grown_tree();
+    let started = update_begun(&tree, &[]);
+    for more in [&["update", "L"][..], &["update", "--resume", "L"]] {
+        tree.cmd(more)
+            .run()
+            .stderr("multisum: [TREE]/.L.journal: held by another run, which is writing the same output\n")
+            .code(2)
+            .check();
+    }
+    started.signal("KILL");
+    assert_eq!(started.wait().code, None);
+    let (old, journal) = (tree.read("L"), tree.read(".L.journal"));
+    for (args, told) in [
+        (
+            &["update", "L"][..],
+            "an earlier run was stopped after 9 file(s); --resume goes on from there, --force \
+             begins anew",
+        ),
+        (
+            &["hash", "--force", "--resume", "-o", "L", "d"],
+            "other command: 'update', and now 'hash'",
+        ),
+        (
+            &["update", "--resume", "-C", "d", "L"],
+            "other base: '[TREE]', and now '[TREE]/d'",
+        ),
+    ] {
+        let output = tree.cmd(args).run();
+        output.stderr_has(told).code(2).check();
+        assert_eq!(tree.read(".L.journal"), journal, "{args:?}");
+        assert_eq!(tree.read("L"), old);
+    }
+    let output = updated(&tree, "--force").run().stdout_any();
+    output
+        .stderr_has("read 10 files")
+        .stderr_has("9 file(s) that an earlier run had done were hashed anew")
+        .code(1)
+        .check();
+    assert_eq!(tree.names_in(""), names(&["L", "d", "pipe"]));
+}
+
+#[test]
+fn a_long_file_of_an_update_or_a_verification_goes_on_where_it_was() {
+    let tree = Tree::new();
+    tree.file("L", format!("SM3 (big) = {:064}\n", 0)).dir("j");
+    tree.sparse("big", 1 << 30);
+    thread::sleep(TICK);
+    let run = |args: &[&str]| {
+        tree.cmd(args)
+            .env("MULTISUM_SAVE_EVERY", (16 << 20).to_string())
+            .limit(Duration::from_secs(300))
+    };
+    for (journal, args) in [
+        ("j/v", &["verify", "--journal", "j/v", "L"][..]),
+        (".L.journal", &["update", "--exclude", "j", "L"]),
+    ] {
+        let started = run(args).start();
+        wait_for(&tree, journal);
+        started.signal("KILL");
+        assert_eq!(started.wait().code, None, "{args:?}");
+        let args: Vec<&str> = args.iter().copied().chain(["--resume"]).collect();
+        let output = run(&args).run().stdout_has("changed     big ");
+        let told = String::from_utf8(output.stderr.clone()).unwrap();
+        assert!(!told.contains("1.07 GB"), "{told}");
+        let code = i32::from(args[0] == "verify");
+        output.stderr_has(" 1 file, ").code(code).check();
+        assert!(!tree.path(journal).exists());
+    }
+}
+
+#[test]
+fn a_disk_that_takes_no_more_stops_an_update_and_spares_the_old_list() {
+    let tree = Tree::new();
+    for number in 0..3000 {
+        tree.file(format!("d/a name that takes some room {number}"), "");
+    }
+    tree.file("L", "00000000  *d/not there\n")
+        .file(".L.journal", "");
+    let old = tree.read("L");
+    for args in [
+        &["update", "-a", "crc32", "L"][..],
+        &[
+            "verify",
+            "--exact",
+            "--journal",
+            ".L.journal",
+            "-a",
+            "crc32",
+            "all",
+        ],
+    ] {
+        if args[0] == "verify" {
+            let args = ["hash", "-q", "-o", "all", "-a", "crc32", "d"];
+            tree.cmd(args).run().check();
+            tree.file(".L.journal", "");
+        }
+        let Some(cmd) = tree.faulty(".L.journal", "pwrite64:error=ENOSPC", args) else {
+            return;
+        };
+        let output = cmd.run();
+        if holds(&output.stderr, b"PTRACE") {
+            output.stderr_any().code(1).check();
+            return skipped("strace may not trace here");
+        }
+        output
+            .stdout_any()
+            .stderr_has("L.journal: write: No space left on device (os error 28)")
+            .code(2)
+            .check();
+        assert_eq!(tree.read("L"), old);
+    }
+}
+
+/// A list `V` of `d` and standard input, and what was done to the tree since: `d/0` has grown, `d/1` is
+/// damaged, `d/2` is gone, `d/3` has moved to `d/moved`, and a socket, which nobody can open, stands for
+/// `d/6`.
+fn listed_tree() -> Tree {
+    let tree = tree();
+    let hash = ["hash", "-q", "-f", "csv", "-o", "V", "d", "-"];
+    tree.cmd(hash).stdin("abc").run().check();
+    let moved = (tree.path("d/3"), tree.path("d/moved"));
+    tree.painted("d/0", 2000).flip("d/1", 7).remove("d/2");
+    fs::rename(moved.0, moved.1).unwrap();
+    tree.remove("d/6").socket("d/6");
+    thread::sleep(TICK);
+    tree
+}
+
+/// A verification that has done all but standard input.
+fn verify_begun(tree: &Tree) -> Started {
+    let script = "exec $M verify --exact --journal j V <>pipe";
+    let started = tree.shell(script).start();
+    wait_for(tree, "j");
+    started
+}
+
+/// One to its end.
+fn verified(tree: &Tree, more: &str) -> Output {
+    let args = ["verify", "--exact", "V"].into_iter();
+    let args = args.chain(more.split_whitespace());
+    tree.cmd(args).stdin("abc").run()
+}
+
+/// The report of a verification that nobody interrupts.
+fn expected_report(tree: &Tree, more: &str) -> String {
+    let output = verified(tree, more);
+    let told = String::from_utf8(output.stdout.clone()).unwrap();
+    output.stdout_any().stderr_any().code(2).check();
+    told
+}
+
+#[test]
+fn a_stopped_verification_goes_on_and_tells_everything_once_more() {
+    for (signal, code) in [
+        ("KILL", None),
+        ("INT", Some(130)),
+        ("TERM", Some(143)),
+        ("HUP", Some(129)),
+    ] {
+        let tree = listed_tree();
+        let expected = expected_report(&tree, "-v");
+        let started = verify_begun(&tree);
+        started.signal(signal);
+        let output = started.wait().stdout_any();
+        match code {
+            None => assert_eq!(output.stderr_any().code, None),
+            Some(code) => output
+                .stderr(
+                    "multisum: interrupted; --resume goes on from there: 18 file(s) are done, by \
+                     j\n",
+                )
+                .code(code)
+                .check(),
+        }
+        // The file that has moved is looked for when all others have been compared.
+        let output = verified(&tree, "-v --journal j --resume");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+        output
+            .stdout_any()
+            .stderr_has("verified 18 files, 3 bytes")
+            .stderr_has(
+                ": 16 ok, 1 changed, 1 corrupt, 1 missing, 1 moved, 1 unreadable, 17 from the",
+            )
+            .code(2)
+            .check();
+        assert_eq!(tree.names_in(""), names(&["V", "d", "pipe"]), "{signal}");
+    }
+}
+
+#[test]
+fn what_has_changed_since_it_was_proved_is_never_good() {
+    let tree = listed_tree();
+    let started = verify_begun(&tree);
+    started.signal("KILL");
+    assert_eq!(started.wait().code, None);
+    // Damaged with its times put back; replaced by a copy of the same size and time; mended.
+    tree.flip("d/15", 3);
+    let copy = fs::read(tree.path("d/16")).unwrap();
+    let time = fs::metadata(tree.path("d/16")).unwrap().modified().unwrap();
+    tree.remove("d/16").file("other", "").file("d/16", copy);
+    tree.remove("other").modified("d/16", time).flip("d/16", 9);
+    tree.flip("d/1", 7);
+    let expected = expected_report(&tree, "");
+    let output = verified(&tree, "--journal j --resume");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+    output
+        .stdout_has("corrupt     d/15 ")
+        .stdout_has("corrupt     d/16 ")
+        .stderr_has("14 from the journal")
+        .code(2)
+        .check();
+}
+
+#[test]
+fn the_journal_of_another_verification_is_refused_by_name() {
+    let tree = listed_tree();
+    fs::copy(tree.path("V"), tree.path("M")).unwrap();
+    tree.dir("e").file("d/note", "a file of the user");
+    let started = verify_begun(&tree);
+    tree.cmd(["verify", "--journal", "j", "V"])
+        .run()
+        .stderr_has("j: held by another run")
+        .code(2)
+        .check();
+    started.signal("KILL");
+    assert_eq!(started.wait().code, None);
+    let journal = tree.read("j");
+    for (args, told) in [
+        (
+            &["V"][..],
+            "j: an earlier run was stopped after 18 file(s); --resume goes on from there, removing \
+             it begins anew",
+        ),
+        (
+            &["--resume", "--exact", "M"],
+            "other manifest: '[TREE]/V', and now '[TREE]/M'",
+        ),
+        (
+            &["--resume", "--exact", "-C", "e", "V"],
+            "other base: '', and now '[TREE]/e'",
+        ),
+        (&["--resume", "V"], "other --exact: '--exact', and now ''"),
+        (
+            &["--resume", "--exact", "--io", "direct", "V"],
+            "other --io direct: 'false', and now 'true'",
+        ),
+        (
+            &["--resume", "--exact", "--slice", "1/2", "V"],
+            "other --slice: '', and now '1/2'",
+        ),
+    ] {
+        let args = ["verify", "--journal", "j"].iter().chain(args);
+        let output = tree.cmd(args).run();
+        output.stderr_has(told).code(2).check();
+        assert_eq!(tree.read("j"), journal);
+    }
+    let list = tree.read("V");
+    tree.file("V", [&list[..], b"\n"].concat());
+    tree.cmd(["verify", "--journal", "j", "--resume", "V"])
+        .run()
+        .stderr_has("other contents of the manifest: '")
+        .code(2)
+        .check();
+    tree.cmd(["verify", "--journal", "d/note", "M"])
+        .run()
+        .stderr_has("d/note: it is in the way, and no journal")
+        .code(2)
+        .check();
+    assert_eq!(tree.read("d/note"), b"a file of the user");
+    for args in [
+        &["verify", "--resume", "V"][..],
+        &["verify", "--journal", "k", "--max-bytes", "1", "V"],
+    ] {
+        tree.cmd(args).run().stderr_has("--journal").code(2).check();
+    }
+}
+
+#[test]
+fn a_verification_without_a_journal_writes_none_and_one_that_ends_leaves_none() {
+    let tree = Tree::new();
+    tree.file("d/a", "abc");
+    tree.cmd(["hash", "-q", "-o", "L", "d"]).run().check();
+    let all = names(&["L", "d"]);
+    for (more, told) in [
+        (&[][..], ": 1 ok; base ."),
+        (&["--journal", "d/j"], ": 1 ok; base ."),
+        (&["--exact", "--journal", "d/j"], ": 1 ok; base ."),
+        (
+            &["--journal", "d/j", "--resume"],
+            "--resume: there was no journal",
+        ),
+    ] {
+        let args = ["verify", "L"].iter().chain(more);
+        tree.cmd(args).run().stderr_has(told).check();
+        assert_eq!(
+            (tree.names_in(""), tree.names_in("d").len()),
+            (all.clone(), 1)
+        );
+    }
+    let script = "cat L | $M verify -q --journal j --resume -";
+    tree.shell(script).run().check();
+    assert_eq!(tree.names_in(""), all);
+}
+
+#[test]
+fn a_damaged_journal_of_a_verification_is_used_as_far_as_it_is_whole() {
+    let tree = listed_tree();
+    let started = verify_begun(&tree);
+    started.signal("KILL");
+    assert_eq!(started.wait().code, None);
+    let expected = expected_report(&tree, "");
+    let mut journal = tree.read("j");
+    let middle = journal.len() / 2;
+    journal[middle] ^= 0x10;
+    tree.file("j", journal);
+    let output = verified(&tree, "--journal j --resume");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+    output
+        .stdout_any()
+        .stderr_has("j: damaged or cut off at byte ")
+        .stderr_has("from the journal")
+        .code(2)
+        .check();
+}
+
+/// As many as `MULTISUM_KILLS` says, over a tree of `MULTISUM_KILL_MIB`.
+#[test]
+fn updates_and_verifications_killed_at_random_moments_end_as_if_nothing_had_been() {
+    let (kills, mebibytes) = (number("MULTISUM_KILLS", 6), number("MULTISUM_KILL_MIB", 24));
+    let mut random = Random::new();
+    let of_seed = random.of_seed();
+    let tree = large_tree(mebibytes, &mut random);
+    thread::sleep(TICK);
+    let run = |args: &[&str]| {
+        tree.cmd(args)
+            .env("SOURCE_DATE_EPOCH", "1000000000")
+            .env("MULTISUM_SAVE_EVERY", (1 << 20).to_string())
+            .limit(Duration::from_secs(600))
+    };
+    let algorithms = "whirlpool,sm3,sha3-512,ripemd160";
+    let hash = [
+        "hash",
+        "-q",
+        "-a",
+        algorithms,
+        "-o",
+        "old.jsonl",
+        "-C",
+        "t",
+        ".",
+    ];
+    run(&hash).run().check();
+    thread::sleep(TICK);
+    for number in (0..256).step_by(2) {
+        tree.modified(
+            format!("t/{}/{number}", number % 7),
+            SystemTime::now() - TICK,
+        );
+    }
+    tree.flip("t/1/1", 5)
+        .remove("t/2/2")
+        .painted("t/3/large", mebibytes << 19);
+    tree.painted("t/5/5", 77);
+    thread::sleep(TICK);
+    let update = ["update", "--force", "-o", "new.jsonl", "old.jsonl"];
+    let verify = ["verify", "-v", "old.jsonl"];
+    let expect = |args: &[&str]| {
+        let output = run(args).run();
+        let told = output.stdout.clone();
+        output.stdout_any().stderr_any().code(1).check();
+        told
+    };
+    let (told_by_update, told_by_verify) = (expect(&update), expect(&verify));
+    let list = tree.read("new.jsonl");
+    for (args, told) in [
+        (&[&update[..], &["--resume"]].concat(), told_by_update),
+        (
+            &[&verify[..], &["--journal", "j", "--resume"]].concat(),
+            told_by_verify,
+        ),
+    ] {
+        tree.file("new.jsonl", "old");
+        let mut killed = 0;
+        for _ in 0..kills {
+            let started = run(args).start();
+            thread::sleep(Duration::from_millis(random.below(2_500)));
+            started.signal("KILL");
+            let output = started.wait();
+            if output.code.is_some() {
+                assert_eq!(output.stdout, told, "{of_seed}");
+                output.stdout_any().stderr_any().code(1).check();
+            } else {
+                killed += 1;
+            }
+            let now = tree.read("new.jsonl");
+            assert!(now == b"old" || now == list, "after a kill {of_seed}");
+        }
+        assert!(killed > 0, "no run was killed {of_seed}");
+        let output = run(args).run();
+        assert!(output.stdout == told, "in the end {of_seed}");
+        output.stdout_any().stderr_any().code(1).check();
+        if args[0] == "update" {
+            assert!(tree.read("new.jsonl") == list, "in the end {of_seed}");
+        }
+    }
+    let left = names(&["new.jsonl", "old.jsonl", "t"]);
+    assert_eq!(tree.names_in(""), left);
 }

@@ -1,6 +1,8 @@
 //! `multisum verify` in portions: `--max-bytes`, `--max-time`, `--scrub-state`.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use crate::harness::{MD5_OF_ABC, Output, Tree, holds};
@@ -218,4 +220,66 @@ fn a_state_that_is_something_else_is_never_overwritten() {
         .stderr_has("--scrub-state is of one manifest")
         .code(2)
         .check();
+}
+
+/// Standard input stands in the list between the files, and keeps a run from going on.
+#[test]
+fn a_portion_that_is_stopped_keeps_what_it_has_verified() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let tree = listed();
+        let hash = "hash -q -f csv -o t/list -C t 0 1 2 3 4 - 5 6 7 8 9";
+        let hash = tree.cmd(hash.split(' ')).stdin("abc");
+        hash.run().check();
+        tree.fifo("pipe").flip("t/0", 3);
+        let args = ["verify", "--scrub-state", "state", "t/list"];
+        let first = tree.cmd(args).stdin("abc").run().stdout_any();
+        first.stderr_any().code(1).check();
+        let before = tree.read("state");
+        let script = "exec $M verify --scrub-state state t/list <>pipe";
+        let started = tree.shell(script).start();
+        thread::sleep(Duration::from_secs(3));
+        started.signal(signal);
+        started
+            .wait()
+            .stdout_has("corrupt     0 ")
+            .stderr("multisum: interrupted; what was verified until then is in [TREE]/state\n")
+            .code(code)
+            .check();
+        let (old, new) = (times(&before), times(&tree.read("state")));
+        assert_eq!((old.len(), new.len()), (11, 11));
+        let tried = new.iter().filter(|(name, times)| old[*name] != **times);
+        let tried: Vec<&str> = tried.map(|(name, _)| name.as_str()).collect();
+        assert_eq!(tried, ["0", "1", "2", "3", "4"]);
+        assert!(new["0"].ends_with("  -"), "{new:?}");
+        assert_eq!(tree.names_in("").len(), 3, "state, t and the pipe");
+        // What was verified waits longest until it is verified again.
+        let output = tree.cmd(args.iter().chain(&["-v"])).stdin("abc").run();
+        let names = names_that_are_ok(&output);
+        output.stdout_any().stderr_any().code(1).check();
+        assert_eq!(names, ["-", "5", "6", "7", "8", "9", "1", "2", "3", "4"]);
+    }
+}
+
+#[test]
+fn a_report_that_cannot_be_written_costs_no_state() {
+    let tree = listed();
+    let script = "exec $M verify -v --scrub-state state t/m.jsonl >/dev/full";
+    let output = tree.shell(script).run();
+    output
+        .stderr_has("No space left on device (os error 28); what was verified until then is in ")
+        .code(2)
+        .check();
+    let state = times(&tree.read("state"));
+    assert_eq!(state.len(), 10, "{state:?}");
+}
+
+/// The lines of a state: by each name when it was tried and when it was well.
+fn times(state: &[u8]) -> BTreeMap<String, String> {
+    let text = String::from_utf8(state.to_vec()).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let split = lines.map(|line| {
+        let (times, name) = line.rsplit_once("  ").unwrap();
+        (name.to_owned(), times.to_owned())
+    });
+    split.collect()
 }

@@ -133,3 +133,126 @@ impl<T: Keyed> Observer<Spared<T>> for Recorder<'_> {
         Ok(self.0.keep_up()?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+    use crate::algorithm::Algorithm;
+    use crate::engine::Task;
+    use crate::error::Operation;
+    use crate::ops::{Lock, Term};
+    use crate::timestamp::Timestamp;
+
+    #[derive(Debug)]
+    struct File(RelPath);
+
+    impl Keyed for File {
+        const KEEPS_FAILURES: bool = true;
+
+        fn key(&self) -> Option<Cow<'_, RelPath>> {
+            Some(Cow::Borrowed(&self.0))
+        }
+    }
+
+    /// A run over one file with the journal beside it, that ends without removing the journal.
+    fn run_over(path: &Path) -> Outcome {
+        let journal = path.with_extension("journal");
+        let mut lock = Lock::take(journal).unwrap();
+        let terms = [Term::new("command", "test")];
+        let mut journal = match lock.contents().unwrap().past {
+            Some(past) => lock.go_on(past, &terms).unwrap(),
+            None => lock.begin(Timestamp::now(), &terms).unwrap(),
+        };
+        let source = Source::File {
+            path: path.to_owned(),
+            links: Links::Refuse,
+        };
+        let job = Job {
+            token: File(RelPath::from("file")),
+            task: Some(Task::new(source, [Algorithm::Md5])),
+        };
+        let mut seen = None;
+        let options = engine::Options::default();
+        run(
+            [job].into_iter(),
+            Some(&mut journal),
+            &options,
+            &mut |_, outcome| {
+                seen = outcome;
+                Ok(())
+            },
+        )
+        .unwrap();
+        journal.write().unwrap();
+        journal.stop().unwrap();
+        seen.unwrap()
+    }
+
+    fn old_file(path: &Path, content: &[u8]) {
+        fs::write(path, content).unwrap();
+        let file = fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(60))
+            .unwrap();
+        // Longer than what was touched when a run began is not believed.
+        std::thread::sleep(Duration::from_millis(2_100));
+    }
+
+    fn is_from_before(outcome: &Outcome) -> bool {
+        matches!(outcome, Outcome::Hashed(hashed) if hashed.is_from_before())
+    }
+
+    #[test]
+    fn what_was_read_is_not_read_again_unless_the_file_is_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        old_file(&path, b"abc");
+        let first = run_over(&path);
+        assert!(matches!(&first, Outcome::Hashed(hashed) if hashed.read_now() == 3));
+        assert!(is_from_before(&run_over(&path)));
+        // Another file of the same content, size and time.
+        let modified = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::copy(&path, folder.path().join("other")).unwrap();
+        fs::rename(folder.path().join("other"), &path).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(modified).unwrap();
+        assert!(!is_from_before(&run_over(&path)));
+    }
+
+    #[test]
+    fn a_failure_stands_until_the_file_is_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        old_file(&path, b"abc");
+        let lock = Lock::take(path.with_extension("journal")).unwrap();
+        let terms = [Term::new("command", "test")];
+        let mut journal = lock.begin(Timestamp::now(), &terms).unwrap();
+        let status = Status::of(&fs::metadata(&path).unwrap());
+        let error = FileError::new(Operation::Read, &path, io::Error::from_raw_os_error(5));
+        let name = RelPath::from("file");
+        journal.add_failed(&name, &error, &status).unwrap();
+        journal.write().unwrap();
+        journal.stop().unwrap();
+        let again = run_over(&path);
+        assert!(
+            matches!(&again, Outcome::Failed(error) if error.io_error().raw_os_error() == Some(5)),
+            "{again:?}"
+        );
+        old_file(&path, b"abc");
+        let read = run_over(&path);
+        assert!(matches!(read, Outcome::Hashed(_)), "{read:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_fails_is_recorded_with_what_the_file_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        assert!(matches!(run_over(&path), Outcome::Failed(_)));
+        let mut lock = Lock::take(path.with_extension("journal")).unwrap();
+        assert_eq!(lock.contents().unwrap().past.unwrap().files(), 1);
+    }
+}

@@ -34,9 +34,9 @@ use crate::slice::Slice;
 use crate::timestamp::Timestamp;
 use crate::walk::{self, Filter, LeaveOut};
 
-pub use base::{Base, BaseChoice};
 use super::asides::Before;
 use super::journal::Journal;
+pub use base::{Base, BaseChoice};
 use compare::{Compared, Token};
 use listed::Listed;
 use listing::Listing;
