@@ -34,7 +34,7 @@ pub enum JournalError {
     #[error("{}: {}", Quoted::path(.0.path()), .0)]
     File(#[from] FileError),
     /// Another run holds it.
-    #[error("{}: held by another run, which is writing the same output", Quoted::path(.0))]
+    #[error("{}: held by another run, which is still going on", Quoted::path(.0))]
     Busy(PathBuf),
     /// Something else has its name. It is not touched.
     #[error("{}: it is in the way, and no journal that this version can read", Quoted::path(.0))]
