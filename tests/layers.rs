@@ -66,7 +66,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         &["src/engine/", "src/location.rs", "src/walk/listing.rs"],
     ),
     ("memmap2", &["src/engine/mmap.rs"]),
-    ("libc", &["src/engine/mmap.rs"]),
+    ("libc", &["src/engine/mmap.rs", "src/cli/streams.rs"]),
     ("memchr", &["src/manifest/lines.rs"]),
     ("encoding_rs", &["src/manifest/"]),
     ("flate2", &["src/manifest/unpack.rs"]),
@@ -93,7 +93,7 @@ const OWNERS: &[(&str, &[&str])] = &[
 ];
 
 /// Where `unsafe` may stand.
-const UNSAFE_IN: &[&str] = &["src/lanes/", "src/engine/mmap.rs"];
+const UNSAFE_IN: &[&str] = &["src/lanes/", "src/engine/mmap.rs", "src/cli/streams.rs"];
 
 /// Where the program talks to the user and looks at its environment.
 const OUTSIDE_WORLD_IN: &[&str] = &["src/cli/", "src/main.rs"];

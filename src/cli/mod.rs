@@ -23,6 +23,7 @@ mod signals;
 mod signature;
 mod sink;
 mod slice;
+mod streams;
 mod update;
 mod verify;
 
@@ -44,6 +45,9 @@ use crate::quote::OneLine;
 /// Runs the program with its arguments, the first of which is its own name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> process::ExitCode {
     let console = Console::new();
+    if let Some(stream) = streams::closed() {
+        return console.fail(&Failure::Closed(stream)).into();
+    }
     let code = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => dispatch(arguments.command, &console),
         Err(message) => return show_usage(&message, &console),

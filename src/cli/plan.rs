@@ -127,6 +127,8 @@ pub(super) enum Failure {
     OtherScrubState(PathBuf),
     #[error("--scrub-state is of one manifest, and several are named")]
     SeveralScrubbed,
+    #[error("{0}: closed")]
+    Closed(&'static str),
     #[error(transparent)]
     Signature(#[from] NotProved),
     #[error(transparent)]

@@ -8,6 +8,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/harness.rs"]
 mod harness;
 
 // Behaviour by subcommand.
@@ -38,8 +39,6 @@ mod touched;
 mod formats;
 
 // Both.
-mod faults;
-mod hostile;
 mod interop;
 mod kernels;
 mod promises;

@@ -186,61 +186,6 @@ fn a_stopped_run_leaves_the_old_list_and_nothing_else() {
 }
 
 #[test]
-fn a_disk_that_takes_no_more_is_one_clear_line() {
-    let tree = one_file();
-    for args in [
-        &["hash", "a"][..],
-        &["hash", "-o", "/dev/full", "a"],
-        &["hash", "-a", "list"],
-    ] {
-        let output = tree
-            .shell(&format!("$M {} >/dev/full", args.join(" ")))
-            .run();
-        assert_eq!(
-            output.stderr.iter().filter(|byte| **byte == b'\n').count(),
-            1
-        );
-        output
-            .stderr_has(": write: No space left on device (os error 28)\n")
-            .code(2)
-            .check();
-    }
-    tree.file("L", format!("{MD5_OF_NOTHING}  a\n"));
-    for args in [
-        "verify L",
-        "verify --json L",
-        "bench -a md5 --size 1 --time 0.01",
-        "--help",
-        "--version",
-    ] {
-        let output = tree.shell(&format!("$M {args} >/dev/full")).run();
-        let told = match args.starts_with("verify") {
-            true => "multisum: the report could not be written: No space left on device",
-            false => "multisum: standard output: write: No space left on device",
-        };
-        output.stderr_has(told).code(2).check();
-    }
-}
-
-#[test]
-fn a_list_does_not_depend_on_standard_error() {
-    for args in ["--progress json a", "-v a gone"] {
-        let tree = one_file();
-        tree.fifo("pipe");
-        // It waits in the pipe until there has been progress to show.
-        let script =
-            format!("(sleep 1.3; printf abc >pipe) & $M hash -a md5 -o L {args} pipe 2>/dev/full");
-        tree.shell(&script).run().code(2).check();
-        let gap = match args.ends_with("gone") {
-            true => "# multisum gap: unreadable gone\n",
-            false => "",
-        };
-        let list = format!("{MD5_OF_ABC}  a\n{gap}{MD5_OF_ABC}  pipe\n");
-        assert_eq!(tree.read("L"), list.as_bytes(), "{args}");
-    }
-}
-
-#[test]
 fn a_list_that_appears_during_the_run_is_not_replaced_unasked() {
     for (force, code) in [("", 2), ("--force", 0)] {
         let tree = one_file();
@@ -311,90 +256,6 @@ fn a_run_that_hashed_nothing_says_so() {
 }
 
 #[test]
-fn a_run_that_shall_outlive_its_terminal_does() {
-    let tree = one_file();
-    tree.fifo("pipe");
-    // It waits in the pipe until the signal has been sent.
-    let script = "trap '' HUP; $M hash -a md5 pipe & sleep 0.3; kill -s HUP $!; sleep 0.1; \
-                  printf abc >pipe; wait $!";
-    let output = tree.shell(script).run();
-    output
-        .stdout(format!("{MD5_OF_ABC}  pipe\n"))
-        .stderr_any()
-        .check();
-}
-
-#[test]
-fn a_file_that_may_not_grow_is_an_error_and_leaves_nothing() {
-    let tree = one_file();
-    let output = tree.shell("ulimit -f 0; $M hash -o L a").run();
-    let told = "multisum: L: write: File too large (os error 27)\n";
-    output.stderr(told).code(2).check();
-    assert_eq!(tree.names_in(""), ["a"]);
-}
-
-#[test]
-fn a_disk_that_fails_leaves_the_old_list() {
-    for fault in ["fsync:error=EIO", "rename,renameat,renameat2:error=ENOSPC"] {
-        let tree = one_file();
-        tree.file("L", "old");
-        let inject = format!("inject={fault}");
-        let strace = ["-f", "-qq", "-o", "/dev/null", "-e", &inject, BINARY];
-        let args = ["hash", "-o", "L", "--force", "a"];
-        let Some(cmd) = tree.tool("strace", strace.iter().chain(&args)) else {
-            return;
-        };
-        cmd.run().stderr_has("L: ").code(2).check();
-        assert_eq!(tree.read("L"), b"old");
-        assert_eq!(tree.names_in(""), ["L", "a"], "{fault}");
-    }
-}
-
-#[test]
-fn a_reader_that_goes_away_ends_the_run_quietly() {
-    let tree = Tree::new();
-    for number in 0..3000 {
-        tree.file(format!("f{number}"), "");
-    }
-    tree.shell("$M hash 2>err | head -n1 >first; cat err")
-        .run()
-        .check();
-    let first = tree.read("first");
-    assert_eq!(first.iter().filter(|byte| **byte == b'\n').count(), 1);
-    tree.shell("$M hash -o L; sed -i 's/^./x/' L")
-        .run()
-        .stderr_any()
-        .check();
-    tree.shell("$M verify -v L 2>err | head -n1 >/dev/null; cat err")
-        .run()
-        .check();
-}
-
-#[test]
-fn a_named_pipe_is_written_as_it_is() {
-    let tree = one_file();
-    tree.fifo("pipe");
-    let output = tree
-        .shell("cat pipe & $M hash -a md5 -o pipe a; wait")
-        .run();
-    output
-        .stdout(format!("{MD5_OF_ABC}  a\n"))
-        .stderr_any()
-        .check();
-}
-
-#[test]
-fn a_folder_that_takes_no_files_is_told_before_anything_is_read() {
-    let tree = one_file();
-    tree.dir("closed").mode("closed", 0o555);
-    let Some(cmd) = tree.cmd(["hash", "-o", "closed/L", "a"]).unprivileged() else {
-        return;
-    };
-    let told = "multisum: closed/L: create: Permission denied (os error 13)\n";
-    cmd.run().stderr(told).code(2).check();
-}
-
-#[test]
 fn new_lists_obey_the_umask_and_replaced_ones_keep_their_mode() {
     let tree = one_file();
     let mode = |name: &str| fs::metadata(tree.path(name)).unwrap().permissions().mode() & 0o777;
@@ -435,35 +296,4 @@ fn a_manifest_that_is_replaced_keeps_its_owner() {
         .check();
     let now = fs::metadata(path).unwrap();
     assert_eq!((now.uid(), now.gid()), (65_534, 65_534));
-}
-
-#[test]
-fn an_update_without_room_leaves_the_old_manifest_whole() {
-    let possible = std::process::Command::new("unshare")
-        .args(["-m", "true"])
-        .output();
-    if !possible.is_ok_and(|output| output.status.success()) {
-        return skipped("mounting needs root");
-    }
-    let tree = Tree::new();
-    for number in 0..1000 {
-        tree.file(format!("d/a name that takes some room {number}"), "");
-    }
-    tree.dir("small");
-    let script = "mount -t tmpfs -o size=400k none small || exit 32
-                  $M hash -q -C d -o small/M -f jsonl . || exit 33
-                  cp small/M saved; head -c 1M /dev/zero >small/fill 2>/dev/null
-                  $M update -C d small/M; code=$?
-                  cmp small/M saved && ls -A small; exit $code";
-    let output = tree.tool("unshare", ["-m", "sh", "-c", script]).unwrap();
-    let output = output.env("M", BINARY).run();
-    if output.code == Some(32) {
-        output.stdout_any().stderr_any().code(32).check();
-        return skipped("a tmpfs cannot be mounted here");
-    }
-    output
-        .stdout("M\nfill\n")
-        .stderr("multisum: [TREE]/small/M: write: No space left on device (os error 28)\n")
-        .code(2)
-        .check();
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod process;
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::PathBuf;
@@ -37,6 +38,12 @@ pub(crate) fn lengths(block: usize) -> Vec<usize> {
 /// An executable of another project, found on `PATH`.
 #[derive(Clone, Debug)]
 pub(crate) struct Tool(PathBuf);
+
+impl From<PathBuf> for Tool {
+    fn from(path: PathBuf) -> Self {
+        Self(path)
+    }
+}
 
 impl Tool {
     pub(crate) fn command(&self) -> Command {
@@ -87,5 +94,20 @@ pub(crate) fn skipped(what: &str) {
         std::env::var_os("MULTISUM_REQUIRE_TOOLS").is_none(),
         "skipped: {what}, and MULTISUM_REQUIRE_TOOLS is set"
     );
+    refused(what);
+}
+
+/// As [`skipped`], for what no tool brings: the system of this machine does not let it happen.
+pub(crate) fn refused(what: &str) {
+    SKIPPED.with_borrow_mut(|all| all.push(what.to_owned()));
     writeln!(std::io::stderr(), "skipped: {what}").expect("standard error takes a line");
+}
+
+thread_local! {
+    static SKIPPED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What this thread has skipped since it was last asked.
+pub(crate) fn taken_skips() -> Vec<String> {
+    SKIPPED.take()
 }

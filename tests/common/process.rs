@@ -53,6 +53,11 @@ impl Running {
         assert!(self.kill("", name), "SIG{name} could not be sent");
     }
 
+    /// As [`Running::signal`], for a child that may have ended already.
+    pub(crate) fn signal_if_running(&self, name: &str) {
+        self.kill("", name);
+    }
+
     /// The most memory that the child has held so far, where the system tells.
     pub(crate) fn peak_kilobytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
@@ -60,6 +65,12 @@ impl Running {
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let number = peak.and_then(|peak| peak.split_whitespace().next()?.parse().ok());
         number.unwrap_or(0)
+    }
+
+    /// Whether it has neither ended nor taken longer than it may.
+    pub(crate) fn is_running(&mut self) -> bool {
+        let status = self.child.try_wait().expect("a child can be waited for");
+        status.is_none() && Instant::now() < self.deadline
     }
 
     /// `-` as `group` means the whole process group.

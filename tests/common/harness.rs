@@ -352,9 +352,25 @@ impl Started {
         self.running.signal(name);
     }
 
+    /// As [`Started::signal`], for a run that may have ended already.
+    pub(crate) fn signal_if_running(&self, name: &str) {
+        self.running.signal_if_running(name);
+    }
+
     /// The most memory that the run has held so far, where the system tells.
     pub(crate) fn peak_kilobytes(&self) -> u64 {
         self.running.peak_kilobytes()
+    }
+
+    /// Waits, and gives the most memory in kB that the run was seen to hold.
+    #[track_caller]
+    pub(crate) fn wait_and_weigh(mut self) -> (Output, u64) {
+        let mut peak = 0;
+        while self.running.is_running() {
+            peak = peak.max(self.peak_kilobytes());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        (self.wait(), peak)
     }
 
     #[track_caller]
@@ -477,9 +493,18 @@ impl Output {
         self
     }
 
-    /// Compares standard output, standard error and the code.
+    /// As [`Output::check`], where one of several codes may come.
+    #[track_caller]
+    pub(crate) fn check_code(self, codes: &[i32]) {
+        let code = self.code.filter(|code| codes.contains(code));
+        let expected = code.or(codes.first().copied()).unwrap_or(0);
+        self.code(expected).check();
+    }
+
+    /// Compares standard output, standard error and the code. Nothing that runs may panic.
     #[track_caller]
     pub(crate) fn check(self) {
+        assert!(!holds(&self.stderr, b"panicked"), "a panic\n{self}");
         let wrong: Vec<&str> = [
             ("stdout", self.expected_stdout.is_met_by(&self.stdout)),
             ("stderr", self.expected_stderr.is_met_by(&self.stderr)),

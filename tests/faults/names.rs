@@ -81,14 +81,14 @@ fn verified(tree: &Tree, list: &str, more: &[&str]) -> Output {
         .run()
 }
 
-#[test]
-fn every_name_comes_back_through_every_format() {
+pub(crate) fn every_name_comes_back_through_every_format() {
     let (tree, count) = tree_of_names();
     for (format, more) in [
         ("gnu", None),
         ("gnu", Some("-z")),
         ("gnu-zero", None),
         ("bsd", None),
+        ("jsonl", None),
     ] {
         let args = ["hash", "--force", "-C", ".", "-f", format, "-o", "../L"].into_iter();
         let hashed = tree.cmd(args.chain(more)).run();
@@ -99,8 +99,19 @@ fn every_name_comes_back_through_every_format() {
     }
 }
 
-#[test]
-fn no_name_acts_on_a_terminal() {
+pub(crate) fn another_tool_finds_every_name() {
+    let (tree, count) = tree_of_names();
+    let args = ["hash", "-q", "-C", ".", "-f", "gnu", "-o", "../L"];
+    tree.cmd(args).run().check();
+    let Some(cmd) = tree.tool("sha256sum", ["-c", "--strict", "--status", "../L"]) else {
+        return;
+    };
+    cmd.run().check();
+    let lines = tree.read("../L").iter().filter(|byte| **byte == b'\n').count();
+    assert_eq!(lines, count);
+}
+
+pub(crate) fn no_name_acts_on_a_terminal() {
     let (tree, count) = tree_of_names();
     let hashed = tree.cmd(["hash", "-v", "-C", ".", "-o", "../L"]).run();
     assert_harmless(&hashed.stderr);
@@ -127,8 +138,7 @@ fn no_name_acts_on_a_terminal() {
     asked.stdout_any().stderr_any().code(2).check();
 }
 
-#[test]
-fn names_come_through_a_list_of_paths() {
+pub(crate) fn names_come_through_a_list_of_paths() {
     let (tree, count) = tree_of_names();
     let script = "find . -type f -print0 | $M hash -0 --files-from - | $M verify -";
     let output = tree.shell(script).run();
@@ -151,8 +161,7 @@ fn odd_tree() -> Tree {
     tree
 }
 
-#[test]
-fn a_hostile_tree_ends_with_every_file_accounted_for() {
+pub(crate) fn a_hostile_tree_ends_with_every_file_accounted_for() {
     let tree = odd_tree();
     let Some(cmd) = tree.cmd(["hash", "-v"]).unprivileged() else {
         return;
@@ -169,8 +178,7 @@ fn a_hostile_tree_ends_with_every_file_accounted_for() {
         .check();
 }
 
-#[test]
-fn a_hostile_tree_ends_also_when_links_are_followed() {
+pub(crate) fn a_hostile_tree_ends_also_when_links_are_followed() {
     let tree = odd_tree();
     let Some(cmd) = tree.cmd(["hash", "-L", "-v"]).unprivileged() else {
         return;

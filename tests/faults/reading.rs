@@ -3,11 +3,12 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
-use std::{fmt::Write as _, thread};
 
-use crate::common::{painted, skipped};
+use crate::common::painted;
 use crate::harness::{MD5_OF_ABC, Output, Tree};
+use crate::stage::faulty;
 
 const MEGABYTE: usize = 1_000_000;
 
@@ -24,12 +25,7 @@ fn hash(tree: &Tree, fault: &str) -> Option<Output> {
     let args = [
         "hash", "-a", "md5", "--io", "read", "-j", "1", "a", "f", "z",
     ];
-    let output = tree.faulty("f", fault, &args)?.run();
-    let refused = String::from_utf8_lossy(&output.stderr).contains("PTRACE");
-    if refused {
-        skipped("strace may not trace here");
-    }
-    (!refused).then_some(output)
+    Some(faulty(tree, "f", fault, &args)?.run())
 }
 
 /// The good files are there in any case, and in place of `f` stands the gap.
@@ -52,8 +48,7 @@ fn expect_whole(tree: &Tree, output: Output) -> Output {
     output
 }
 
-#[test]
-fn a_read_that_fails_once_is_tried_again_and_noted() {
+pub(crate) fn a_read_that_fails_once_is_tried_again_and_noted() {
     let tree = tree();
     for fault in ["read:error=EIO:when=1", "read:error=EIO:when=3"] {
         let Some(output) = hash(&tree, fault) else {
@@ -66,8 +61,7 @@ fn a_read_that_fails_once_is_tried_again_and_noted() {
     }
 }
 
-#[test]
-fn a_read_that_fails_twice_leaves_the_file_unreadable_with_its_offset() {
+pub(crate) fn a_read_that_fails_twice_leaves_the_file_unreadable_with_its_offset() {
     let tree = tree();
     let Some(output) = hash(&tree, "read:error=EIO") else {
         return;
@@ -83,8 +77,7 @@ fn a_read_that_fails_twice_leaves_the_file_unreadable_with_its_offset() {
     expect_gap(output, "unreadable", "unreadable  f: read at byte ");
 }
 
-#[test]
-fn interrupted_and_short_reads_are_invisible() {
+pub(crate) fn interrupted_and_short_reads_are_invisible() {
     let tree = tree();
     for fault in ["read:error=EINTR:when=1", "read:error=EINTR:when=2..9"] {
         let Some(output) = hash(&tree, fault) else {
@@ -102,8 +95,7 @@ fn interrupted_and_short_reads_are_invisible() {
         .check();
 }
 
-#[test]
-fn an_end_of_file_too_early_is_no_end() {
+pub(crate) fn an_end_of_file_too_early_is_no_end() {
     let tree = tree();
     let Some(output) = hash(&tree, "read:retval=0:when=2") else {
         return;
@@ -111,11 +103,11 @@ fn an_end_of_file_too_early_is_no_end() {
     expect_gap(output, "unstable", "of 4000000 bytes");
 }
 
-#[test]
-fn a_file_that_cannot_be_opened_is_unreadable() {
+pub(crate) fn a_file_that_cannot_be_opened_is_unreadable() {
     let tree = tree();
     for (error, told) in [
         ("EACCES", "Permission denied"),
+        ("ENOENT", "No such file or directory"),
         ("ESTALE", "Stale file handle"),
     ] {
         let Some(output) = hash(&tree, &format!("openat:error={error}")) else {
@@ -136,7 +128,7 @@ fn changed_meanwhile(change: impl FnOnce(&Path)) {
     let args = [
         "hash", "-a", "md5", "--io", "read", "-j", "1", "a", "f", "z",
     ];
-    let Some(cmd) = tree.faulty("f", "read:delay_enter=100000:when=2..8", &args) else {
+    let Some(cmd) = faulty(&tree, "f", "read:delay_enter=100000:when=2..8", &args) else {
         return;
     };
     let started = cmd.start();
@@ -146,8 +138,7 @@ fn changed_meanwhile(change: impl FnOnce(&Path)) {
     expect_gap(output, "unstable", "unstable    f: ");
 }
 
-#[test]
-fn a_file_that_is_truncated_while_it_is_read_is_unstable() {
+pub(crate) fn a_file_that_is_truncated_while_it_is_read_is_unstable() {
     changed_meanwhile(|f| {
         OpenOptions::new()
             .write(true)
@@ -158,21 +149,18 @@ fn a_file_that_is_truncated_while_it_is_read_is_unstable() {
     });
 }
 
-#[test]
-fn a_file_that_grows_while_it_is_read_is_unstable() {
+pub(crate) fn a_file_that_grows_while_it_is_read_is_unstable() {
     changed_meanwhile(|f| {
         let mut file = OpenOptions::new().append(true).open(f).unwrap();
         file.write_all(b"more").unwrap();
     });
 }
 
-#[test]
-fn a_file_that_is_rewritten_while_it_is_read_is_unstable() {
+pub(crate) fn a_file_that_is_rewritten_while_it_is_read_is_unstable() {
     changed_meanwhile(|f| fs::write(f, vec![1; 4 * MEGABYTE]).unwrap());
 }
 
-#[test]
-fn a_file_that_is_replaced_while_it_is_read_is_unstable() {
+pub(crate) fn a_file_that_is_replaced_while_it_is_read_is_unstable() {
     changed_meanwhile(|f| {
         let beside = f.with_file_name("../beside");
         fs::write(&beside, painted(4 * MEGABYTE)).unwrap();
@@ -180,13 +168,11 @@ fn a_file_that_is_replaced_while_it_is_read_is_unstable() {
     });
 }
 
-#[test]
-fn a_file_that_is_removed_while_it_is_read_is_unstable() {
+pub(crate) fn a_file_that_is_removed_while_it_is_read_is_unstable() {
     changed_meanwhile(|f| fs::remove_file(f).unwrap());
 }
 
-#[test]
-fn truncation_kills_no_way_of_reading() {
+pub(crate) fn truncation_kills_no_way_of_reading() {
     for io in ["read", "mmap", "direct", "auto"] {
         let tree = Tree::new();
         tree.file("a", "abc").sparse("f", 3 << 30).file("z", "abc");
@@ -199,8 +185,7 @@ fn truncation_kills_no_way_of_reading() {
     }
 }
 
-#[test]
-fn verify_says_the_same_of_files_that_fail_or_change() {
+pub(crate) fn verify_says_the_same_of_files_that_fail_or_change() {
     let tree = tree();
     let hashed = tree
         .cmd(["hash", "-C", ".", "-o", "../L", "a", "f", "z"])
@@ -222,7 +207,7 @@ fn verify_says_the_same_of_files_that_fail_or_change() {
         ("openat:error=ENOENT", "missing     f\n"),
     ] {
         let args = ["verify", "--io", "read", "-C", ".", "../L"];
-        let Some(cmd) = tree.faulty("f", fault, &args) else {
+        let Some(cmd) = faulty(&tree, "f", fault, &args) else {
             return;
         };
         let code = if fault.ends_with("ENOENT") { 1 } else { 2 };
@@ -235,50 +220,15 @@ fn verify_says_the_same_of_files_that_fail_or_change() {
     }
 }
 
-#[test]
-fn a_folder_whose_listing_breaks_off_is_unreadable() {
+pub(crate) fn what_the_kernel_makes_up_is_read_whatever_its_size() {
     let tree = Tree::new();
-    tree.file("a", "abc").file("d/b", "abc").file("z", "abc");
-    let args = ["hash", "-a", "md5"];
-    let Some(cmd) = tree.faulty("d", "getdents64:error=EIO", &args) else {
-        return;
-    };
-    let output = cmd.run();
-    let list = format!("{MD5_OF_ABC}  a\n# multisum gap: unreadable d\n{MD5_OF_ABC}  z\n");
-    output
-        .stdout(list)
-        .stderr_has("unreadable  d: ")
-        .code(2)
-        .check();
-}
-
-#[test]
-fn few_descriptors_and_refused_threads_are_no_reason_to_hang() {
-    let tree = Tree::new();
-    let mut list = String::new();
-    for number in 100..300 {
-        tree.file(format!("d/{number}"), "abc");
-        writeln!(list, "{MD5_OF_ABC}  d/{number}").unwrap();
+    // Of no size, but with bytes; of a page, but with fewer; and one that cannot be read.
+    let small = "/sys/kernel/mm/transparent_hugepage/enabled";
+    for (path, code) in [("/proc/version", 0), (small, 2), ("/proc/self/mem", 2)] {
+        if !Path::new(path).exists() {
+            continue;
+        }
+        let output = tree.cmd(["hash", "-a", "md5", path]).run();
+        output.stdout_has(path).stderr_any().code(code).check();
     }
-    let output = tree.shell("ulimit -n 16; $M hash -a md5 -j 8").run();
-    output.stdout(&list).stderr_any().check();
-    let strace = [
-        "-f",
-        "-qq",
-        "-o",
-        "/dev/null",
-        "-e",
-        "inject=clone3,clone:error=EAGAIN",
-    ];
-    let args = [crate::harness::BINARY, "hash", "-a", "md5", "-j", "8"];
-    let Some(cmd) = tree.tool("strace", strace.iter().chain(&args)) else {
-        return;
-    };
-    let output = cmd.run();
-    let code = if output.stdout == list.as_bytes() {
-        0
-    } else {
-        2
-    };
-    output.stdout_any().stderr_any().code(code).check();
 }
