@@ -19,7 +19,17 @@ test-one-thread:
 test-all-tools:
     MULTISUM_REQUIRE_TOOLS=1 cargo test
 
-# One kind of test: vectors, tools, cli, layers or readme.
+# Every fault of the table, a sample of the long ones; best as root, with strace and the tools of
+# ext4, xfs and btrfs. The last line counts rows.
+test-faults *ARGS:
+    cargo test --test faults -- {{ARGS}}
+
+# The long ones: every system call failed with every error, killed at each, twenty power cuts for each
+# file system and command, a million files. Half an hour.
+test-faults-long:
+    cargo test --test faults -- --ignored --skip are_opened_is_not_followed --skip hangs_is_named
+
+# One kind of test: vectors, tools, cli, faults, layers or readme.
 test-only NAME:
     cargo test --test {{NAME}}
 

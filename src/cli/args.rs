@@ -299,6 +299,11 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) strip: usize,
 
+    /// Refuse listed names that lead out of the base, and open nothing there [always for native
+    /// manifests, bags and media hash lists]
+    #[arg(long)]
+    pub(super) confine: bool,
+
     /// Also find files that are not listed, and where missing ones have moved [the default for
     /// manifests that record what was walked]
     #[arg(long, overrides_with = "no_exact")]

@@ -30,6 +30,7 @@ use super::mhl;
 use super::names::Naming;
 use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
+use super::signals;
 
 /// Hashes what the arguments name, and publishes the manifests when everything has been read.
 pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failure> {
@@ -94,6 +95,7 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
         }
         None => ops::hash(found, &algorithms, &engine, &mut sink),
     };
+    signals::noticed();
     drop(counting);
     let ended = match sink.failure.take() {
         Some(failure) => Err(failure),

@@ -2,9 +2,12 @@
 //! once.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
+use std::process;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
+use std::thread;
+use std::time::Duration;
 
 #[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGXFSZ};
@@ -27,6 +30,44 @@ pub(super) fn exit_code() -> u8 {
         Ok(signal @ 1..=127) => 128 + signal,
         _ => 130,
     }
+}
+
+/// How often the watch looks, and how long a run that was asked to stop may go on without a sign that
+/// it knows: together under two seconds.
+const WATCH: Duration = Duration::from_millis(250);
+const PATIENCE: Duration = Duration::from_millis(1_250);
+
+/// Whether the run has noticed that it was asked to stop, or is past the point where it could be stuck.
+static NOTICED: AtomicBool = AtomicBool::new(false);
+
+/// From here on the run ends by itself, however long it takes: nothing cuts it off but a second signal.
+pub(super) fn noticed() {
+    NOTICED.store(true, Ordering::Relaxed);
+}
+
+/// Ends the program if it does not notice that it was asked to: a pipe that nobody opens or reads holds
+/// up whoever opens or writes it, and no flag reaches that thread. What is written by then is as after
+/// a kill: the old manifest, and a journal that can be gone on with.
+fn end_what_is_stuck(asked: Arc<AtomicBool>) {
+    let watch = move || {
+        while !asked.load(Ordering::Relaxed) {
+            thread::sleep(WATCH);
+        }
+        thread::sleep(PATIENCE);
+        if !NOTICED.load(Ordering::Relaxed) {
+            // If standard error fails as well, the exit code is all that is left.
+            writeln!(io::stderr(), "multisum: interrupted").ok();
+            end();
+        }
+    };
+    let thread = thread::Builder::new().name("multisum-signals".to_owned());
+    // Without it a second signal is needed, and that is all.
+    thread.spawn(watch).ok();
+}
+
+#[expect(clippy::exit, reason = "the thread that could return is the one that is stuck")]
+fn end() -> ! {
+    process::exit(exit_code().into())
 }
 
 /// Connects the signals with a flag that a run looks at.
@@ -53,6 +94,7 @@ pub(super) fn cancel_on_signals() -> io::Result<Cancel> {
     #[cfg(unix)]
     // Caught, so that a file that may grow no further is an error like any other of a write.
     flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+    end_what_is_stuck(Arc::clone(&asked));
     Ok(Cancel::from_flag(asked))
 }
 

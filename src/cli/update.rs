@@ -25,6 +25,7 @@ use super::journal;
 use super::names;
 use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
+use super::signals;
 use super::signature;
 use super::sink::{self, ReportSink};
 
@@ -87,6 +88,7 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
         let journal = Some(&mut begun.journal);
         let (ledger, sink) = (&mut copy, &mut sink);
         let ended = ops::update_journalled(found, items, &options, &engine, journal, ledger, sink);
+        signals::noticed();
         copy.failure.take().map_or(Ok(()), Err)?;
         let updated = ended?;
         if updated.found == 0 && survey.claims > 0 {

@@ -182,6 +182,7 @@ fn verify_options(args: &VerifyArgs, start: Instant) -> Result<VerifyOptions, Fa
         },
         algorithm: algorithm(args)?,
         format: args.format,
+        confine: args.confine,
         ignore_missing: args.ignore_missing,
         exact: (args.exact || args.no_exact).then_some(args.exact),
         walk: plan::walk_options(&args.scope)?,

@@ -2,8 +2,8 @@
 //!
 //! Touching a mapped page behind the end of a file, or one that the disk cannot deliver, raises
 //! SIGBUS, which kills a process that does not handle it. Here a handler looks whether the address
-//! lies in a window of this module; if so it puts a page of zeros there, so that the interrupted
-//! instruction goes on, and marks the window as damaged. A damaged window is never reported as
+//! lies in a window of this module; if so it puts zeros there and in all that follows in the window, so
+//! that the interrupted instruction goes on and faults no more, and marks the window as damaged. A damaged window is never reported as
 //! read. Faults elsewhere go to whatever handler was there before.
 //!
 //! Files are mapped window by window, so that resident memory does not grow with the file.
@@ -203,27 +203,34 @@ extern "C" fn on_sigbus(_signal: i32, info: *mut libc::siginfo_t, _context: *mut
     }
     // SAFETY: SIGBUS is one of the signals whose siginfo_t holds an address.
     let address = unsafe { info.si_addr() }.addr();
-    let ours = PLACES.iter().find(|place| {
+    let ours = PLACES.iter().find_map(|place| {
         let (start, len) = (
             place.start.load(Ordering::SeqCst),
             place.len.load(Ordering::SeqCst),
         );
-        address >= start && address - start < len
+        let is_inside = address >= start && address - start < len;
+        is_inside.then_some((place, start + len))
     });
     match ours {
-        Some(place) if put_zeros_at(address) => place.damaged.store(true, Ordering::SeqCst),
+        Some((place, end)) if put_zeros(address, end) => {
+            place.damaged.store(true, Ordering::SeqCst);
+        }
         _ => give_back(),
     }
 }
 
-fn put_zeros_at(address: usize) -> bool {
+/// From the page of `address` to the `end` of its window: of a file that was cut short all the pages
+/// are gone that follow, and a fault for each would take minutes for a large one.
+fn put_zeros(address: usize, end: usize) -> bool {
     let page = PAGE_BYTES.load(Ordering::SeqCst);
-    let start = ptr::without_provenance_mut(address - address % page);
+    let first = address - address % page;
+    let len = (end - first).div_ceil(page) * page;
+    let start = ptr::without_provenance_mut(first);
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-    // SAFETY: the page lies in a window that this module mapped and that cannot be unmapped while
+    // SAFETY: the pages lie in a window that this module mapped and that cannot be unmapped while
     // the interrupted thread is reading from it.
-    let page = unsafe { libc::mmap(start, page, libc::PROT_READ, flags, -1, 0) };
-    page != libc::MAP_FAILED
+    let zeros = unsafe { libc::mmap(start, len, libc::PROT_READ, flags, -1, 0) };
+    zeros != libc::MAP_FAILED
 }
 
 /// Hands the fault to the handler that was there before: the instruction runs and faults again.

@@ -53,6 +53,11 @@ pub(super) trait Grammar: Debug + Send {
         records.push(number, Content::Malformed(reason));
     }
 
+    /// Whether the end of the last line is part of the format, so that a text without it was cut.
+    fn ends_every_line(&self) -> bool {
+        false
+    }
+
     /// Pushes what is left when the lines are over. `number` is that of the last line.
     fn end(&mut self, _number: u64, _records: &mut Records) {}
 
@@ -161,6 +166,10 @@ impl<R: Read + Send> Decoder for ByLine<R> {
         let Some(line) = self.lines.next_line()? else {
             let last = self.lines.number();
             if let Err(reason) = self.wrapper.end() {
+                records.push(last, Content::Malformed(reason));
+            }
+            if self.lines.is_cut() && self.grammar.ends_every_line() {
+                let reason = Malformed::Truncated("its last line has no end");
                 records.push(last, Content::Malformed(reason));
             }
             self.grammar.end(last, records);

@@ -193,6 +193,8 @@ pub(super) struct Lines<R> {
     max_len_bytes: usize,
     /// The length of the line that was handed out from the buffer of `input`, and is still in it.
     lent: usize,
+    /// Whether the last line that was read has no terminator.
+    cut: bool,
     /// A line that does not lie in one piece in that buffer.
     raw: Vec<u8>,
     decoded: String,
@@ -208,6 +210,7 @@ impl<R: Read> Lines<R> {
             number: 0,
             max_len_bytes: MAX_LINE_LEN_BYTES,
             lent: 0,
+            cut: false,
             raw: Vec::new(),
             decoded: String::new(),
         }
@@ -216,6 +219,11 @@ impl<R: Read> Lines<R> {
     /// How many lines have been read.
     pub(super) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Whether the text ended in the middle of a line, as far as that shows.
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut
     }
 
     /// The next line, or `None` at the end.
@@ -263,7 +271,9 @@ impl<R: Read> Lines<R> {
         let limit = self.max_len_bytes as u64 + 1;
         let mut limited = self.input.by_ref().take(limit);
         limited.read_until(terminator, &mut self.raw)?;
-        let whole = self.raw.last() == Some(&terminator) || self.raw.len() <= self.max_len_bytes;
+        let ended = self.raw.last() == Some(&terminator);
+        let whole = ended || self.raw.len() <= self.max_len_bytes;
+        self.cut |= !ended && !self.raw.is_empty();
         if !whole {
             self.input.skip_until(terminator)?;
         }

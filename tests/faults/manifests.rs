@@ -98,17 +98,16 @@ pub(crate) fn a_list_that_proves_nothing_is_no_success() {
 }
 
 pub(crate) fn weak_digests_are_compared_and_named() {
-    for (algorithm, bits) in [("md5", 128), ("sha1", 160), ("crc32", 32), ("xxh64", 64)] {
+    for algorithm in ["md5", "sha1", "crc32", "xxh64"] {
         let (tree, _) = listed("");
-        let args = ["hash", "-q", "-f", "bsd", "-a", algorithm, "-o", "../L"];
+        let args = ["hash", "-q", "-C", ".", "-f", "bsd", "-a", algorithm, "-o", "../L"];
         tree.cmd(args).run().check();
         let told = format!("not proof against tampering: only {algorithm} was compared");
         let good = tree.cmd(["verify", "-C", ".", "../L"]).run();
         good.stderr_has(": 2 ok").stderr_has(&told).check();
-        tree.flip("a", 1);
+        tree.file("a", "abd");
         let bad = tree.cmd(["verify", "-C", ".", "../L"]).run();
         bad.stdout_has(" a: ").stderr_has(&told).code(1).check();
-        assert!(bits >= 32);
     }
     // Sums of 8 and 16 bits prove nothing.
     for sum in ["9a  a\n", "9a3c  a\n", "SUM (a) = 9a3c\n", "123 1 a\n"] {

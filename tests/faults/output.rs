@@ -230,12 +230,17 @@ pub(crate) fn a_close_that_fails_after_the_sync_has_lost_nothing() {
     let list = tree.read("L");
     for error in ["EIO", "ENOSPC", "EINTR"] {
         tree.file("L", "old");
-        let inject = format!("inject=close:error={error}");
+        let inject = format!("inject=close:error={error}:when=7+");
         let args = ["hash", "-q", "-o", "L", "--force", "a"];
         let Some(cmd) = traced(&tree, &["-e", &inject], &args) else {
             return;
         };
         let output = cmd.run();
+        if output.code == Some(127) && holds(&output.stderr, b"loading shared libraries") {
+            // The loader of programs fails by it, before there is a program.
+            output.stderr_any().code(127).check();
+            continue;
+        }
         match output.code {
             Some(0) => assert_eq!(tree.read("L"), list, "{error}"),
             _ => assert_eq!(tree.read("L"), b"old", "{error}"),

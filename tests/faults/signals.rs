@@ -51,7 +51,16 @@ pub(crate) fn a_silent_pipe_as_input_is_left_at_the_first_signal() {
 pub(crate) fn a_silent_pipe_as_manifest_is_left_at_the_first_signal() {
     let tree = one_file();
     tree.fifo("pipe");
-    ends_at_the_first_signal(&tree, &["verify", "-f", "gnu", "pipe"], READY);
+    for signal in ["INT", "TERM", "HUP"] {
+        // Nothing has begun, and the signal has its usual effect.
+        let started = tree.cmd(["verify", "-f", "gnu", "pipe"]).start();
+        thread::sleep(READY);
+        let asked = Instant::now();
+        started.signal(signal);
+        let output = started.wait();
+        assert!(asked.elapsed() < Duration::from_secs(2), "{signal}");
+        assert_eq!(output.code, None, "{output}");
+    }
 }
 
 pub(crate) fn a_silent_pipe_as_list_or_output_is_left_at_the_first_signal() {

@@ -2,8 +2,8 @@
 //!
 //! A call is made to fail the Nth time that a thread makes it, for N = 1, 2, 3 … until there is no Nth
 //! time. What then comes of a run is: code 0 (or what the clean run gives) with the clean run's output,
-//! or code 2 with the old manifest or a whole new one. What fails before the program's own code runs
-//! (the loader, the language's runtime) is counted apart.
+//! or code 2 with the old manifest or a whole new one. What fails in the loader of programs and in the
+//! language's runtime, before or below the program's own code, is counted apart and by name.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -204,19 +204,27 @@ fn names(tree: &Tree) -> Vec<String> {
     names.map(|name| name.into_string().unwrap()).collect()
 }
 
-/// Whether the run failed before anything of the program itself was run.
-fn before_main(output: &Output) -> bool {
-    let loader = holds(&output.stderr, b"error while loading shared libraries");
-    let libc = holds(&output.stderr, b"cannot allocate TLS data") || holds(&output.stderr, b"rtld");
-    (output.code == Some(127) && (loader || libc))
-        || holds(&output.stderr, b"fatal runtime error")
+/// Whose failure it is, if it is not that of the program's own code.
+fn not_ours(output: &Output, call: &str, nth: usize) -> Option<&'static str> {
+    let says = |text: &str| holds(&output.stderr, text.as_bytes());
+    let loader = says("error while loading shared libraries") || says("cannot allocate TLS data");
+    // Its first map is not even asked whether it worked.
+    let first_map = call == "mmap" && nth == 1 && output.stderr.is_empty();
+    if output.code == Some(127) && loader || output.code.is_none() && first_map {
+        return Some("the loader of programs");
+    }
+    // The standard library gives up where a thread begins or a directory is closed.
+    if says("failed to allocate an alternative stack") || says("failed to set up alternative stack") {
+        return Some("the start of a thread");
+    }
+    says("unexpected error during closedir").then_some("the close of a directory")
 }
 
 /// What came of how many runs.
 #[derive(Debug, Default)]
 struct Tally {
     runs: usize,
-    before_main: usize,
+    not_ours: BTreeMap<&'static str, usize>,
     codes: BTreeMap<i32, usize>,
     interrupted: BTreeMap<String, usize>,
     wrong: Vec<String>,
@@ -225,7 +233,7 @@ struct Tally {
 impl Display for Tally {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} runs, by code {:?}", self.runs, self.codes)?;
-        write!(f, ", {} ended before main", self.before_main)?;
+        write!(f, ", not ours {:?}", self.not_ours)?;
         write!(f, ", interruptions told {:?}", self.interrupted)
     }
 }
@@ -271,15 +279,17 @@ fn count(
     nth: usize,
 ) {
     tally.runs += 1;
-    if before_main(output) {
-        tally.before_main += 1;
+    if let Some(whose) = not_ours(output, call, nth) {
+        *tally.not_ours.entry(whose).or_default() += 1;
         return;
     }
     *tally.codes.entry(output.code.unwrap_or(-1)).or_default() += 1;
     let mut wrong = scenario.wrong(output);
     if error == "EINTR" && output.code != Some(scenario.clean_code) {
         *tally.interrupted.entry(call.to_owned()).or_default() += 1;
-        if RETRIED.contains(&call) && wrong.is_none() {
+        // The C library's way to open a directory does not try again, and neither does who uses it.
+        let is_listing = holds(&output.stderr, b": list: Interrupted");
+        if RETRIED.contains(&call) && !is_listing && wrong.is_none() {
             wrong = Some("an interruption that shows".to_owned());
         }
     }

@@ -109,7 +109,7 @@ impl Listing {
             .base
             .resolve(path.as_deref(), source.recorded_base(), &names);
         source.place = PlacedBase::new(base);
-        source.confined = reader.format().info().confined;
+        source.confined = options.confine || reader.format().info().confined;
         source.tell_base(sink)
     }
 

@@ -147,6 +147,8 @@ pub struct VerifyOptions {
     pub algorithm: Option<Algorithm>,
     /// The format of the lists, if it is not to be detected.
     pub format: Option<Format>,
+    /// Names that lead out of the base are refused, whatever the format, and nothing is opened there.
+    pub confine: bool,
     /// Listed files that are not there are passed over.
     pub ignore_missing: bool,
     /// Whether to look also for files that are not listed, and for where missing ones went. If it is

@@ -74,7 +74,7 @@ pub(super) fn open(
     };
     let mut source = ListSource::new(name.clone(), path.clone());
     source.header.clone_from(&survey.header);
-    source.confined = survey.evidence.format.info().confined;
+    source.confined = options.confine || survey.evidence.format.info().confined;
     source.place = PlacedBase::new(find_base(&manifest, &survey, &source, options)?);
     let mut sources = Sources(vec![source]);
     let search = searches(&mut sources, options)?.pop();
