@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use crate::common::skipped;
-use crate::harness::{BINARY, MD5_OF_ABC, MD5_OF_NOTHING, SHA256_OF_ABC, Started, Tree};
+use crate::harness::{MD5_OF_ABC, SHA256_OF_ABC, Started, Tree};
 
 fn one_file() -> Tree {
     let tree = Tree::new();

@@ -86,7 +86,15 @@ pub(crate) fn a_file_swapped_for_a_pipe_is_not_waited_for() {
 pub(crate) fn a_file_swapped_for_a_device_is_not_read() {
     let (mode, zero) = (Mode::from_raw_mode(0o644), makedev(1, 5));
     let probe = Tree::new();
-    if mknodat(CWD, probe.path("zero"), FileType::CharacterDevice, mode, zero).is_err() {
+    if mknodat(
+        CWD,
+        probe.path("zero"),
+        FileType::CharacterDevice,
+        mode,
+        zero,
+    )
+    .is_err()
+    {
         return refused("devices cannot be made here");
     }
     swapped(|path| mknodat(CWD, path, FileType::CharacterDevice, mode, zero).unwrap());
@@ -94,7 +102,9 @@ pub(crate) fn a_file_swapped_for_a_device_is_not_read() {
 
 pub(crate) fn verify_reads_no_file_that_was_swapped_for_a_pipe() {
     let tree = tree();
-    tree.cmd(["hash", "-q", "-C", ".", "-o", "../L"]).run().check();
+    tree.cmd(["hash", "-q", "-C", ".", "-o", "../L"])
+        .run()
+        .check();
     let swap = |root: &Path| {
         fs::remove_file(root.join("d/f")).unwrap();
         let mode = Mode::from_raw_mode(0o644);

@@ -94,7 +94,10 @@ pub(crate) fn a_frozen_file_system_is_read() {
     tree.file("m/f", "abc");
     File::open(tree.path("m")).unwrap().sync_all().unwrap();
     let freeze = |how: &str| {
-        let done = Command::new("fsfreeze").arg(how).arg(tree.path("m")).output();
+        let done = Command::new("fsfreeze")
+            .arg(how)
+            .arg(tree.path("m"))
+            .output();
         done.is_ok_and(|output| output.status.success())
     };
     if !freeze("-f") {

@@ -189,7 +189,11 @@ impl Filesystem for Faulty {
         if flaw == Some(Flaw::BreaksOff) && offset > 0 {
             return reply.error(Errno::EIO);
         }
-        for (index, name) in names.iter().enumerate().skip(usize::try_from(offset).unwrap()) {
+        for (index, name) in names
+            .iter()
+            .enumerate()
+            .skip(usize::try_from(offset).unwrap())
+        {
             let number = number_of(name).unwrap();
             let kind = attributes(INodeNo(number)).kind;
             if reply.add(INodeNo(number), index as u64 + 1, kind, name) {
@@ -279,7 +283,9 @@ fn gap(present: &[&'static str], told: &[&str], io: &str) {
         output = output.stderr_has(told);
     }
     let good = present.iter().filter(|name| **name == "good").count();
-    let listed = String::from_utf8_lossy(&output.stdout).matches(&MD5_OF_PAINTED()).count();
+    let listed = String::from_utf8_lossy(&output.stdout)
+        .matches(&MD5_OF_PAINTED())
+        .count();
     assert_eq!(listed, good, "{output}");
     output.check();
 }
@@ -300,7 +306,11 @@ pub(crate) fn a_disk_that_fails_half_way_gives_no_digest_of_the_first_half() {
 
 pub(crate) fn a_map_of_a_disk_that_fails_kills_nobody() {
     // What cannot be mapped is told as such; what can be gives no digest.
-    gap(&["fails-at-half"], &["unreadable  m/fails-at-half: "], "mmap");
+    gap(
+        &["fails-at-half"],
+        &["unreadable  m/fails-at-half: "],
+        "mmap",
+    );
 }
 
 pub(crate) fn a_disk_that_fails_once_is_asked_again() {
@@ -436,7 +446,11 @@ pub(crate) fn a_file_that_hangs_is_named() {
     let script = "exec $M hash --progress json a m z 2>../told";
     let started = stage.tree.shell(script).start();
     let released = Released(&stage);
-    wait_for(&stage.tree.path("../told"), "m/hangs", Duration::from_secs(20));
+    wait_for(
+        &stage.tree.path("../told"),
+        "m/hangs",
+        Duration::from_secs(20),
+    );
     started.signal("INT");
     drop(released);
     started.wait().stdout_any().code(130).check();

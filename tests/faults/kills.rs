@@ -45,7 +45,10 @@ fn kill(name: &str, scenario: &Scenario, calls: &[&str], step: usize) {
             assert!(is_whole, "{name}: half a list after a kill at {call} {nth}");
             let again = scenario.plainly();
             again.stdout_any().stderr_any().check_code(&[0, 1]);
-            assert!(scenario.is_clean(), "{name}: another list after a kill at {call} {nth}");
+            assert!(
+                scenario.is_clean(),
+                "{name}: another list after a kill at {call} {nth}"
+            );
         }
     }
     eprintln!("{name}: {runs} kills, and {runs} runs after them");

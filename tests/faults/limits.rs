@@ -172,8 +172,18 @@ pub(crate) fn odd_times_come_back() {
         let quoted = format!("\"mtime\":\"{year}");
         assert!(holds(&tree.read("L.jsonl"), quoted.as_bytes()), "{year}");
     }
-    tree.cmd(["verify", "L.jsonl"]).run().stderr_has(": 5 ok").check();
-    tree.cmd(["verify", "--quick", "L.jsonl"]).run().stderr_any().check();
+    tree.cmd(["verify", "L.jsonl"])
+        .run()
+        .stderr_has(": 5 ok")
+        .check();
+    tree.cmd(["verify", "--quick", "L.jsonl"])
+        .run()
+        .stderr_any()
+        .check();
     let list = format!("{MD5_OF_NOTHING}  1901\n");
-    tree.cmd(["verify", "-"]).stdin(list).run().stderr_any().check();
+    tree.cmd(["verify", "-"])
+        .stdin(list)
+        .run()
+        .stderr_any()
+        .check();
 }

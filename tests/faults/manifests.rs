@@ -38,7 +38,11 @@ fn flip(bits: &[u8]) {
     for at in 0..whole.len() {
         for bit in bits {
             // One bit of each byte, each of the eight in turn, where not all are asked for.
-            let bit = if bits.len() == 1 { (at % 8) as u8 } else { *bit };
+            let bit = if bits.len() == 1 {
+                (at % 8) as u8
+            } else {
+                *bit
+            };
             let mut damaged = whole.clone();
             damaged[at] ^= 1 << bit;
             refused(&tree, &damaged, &format!("bit {bit} of byte {at}"));
@@ -88,19 +92,30 @@ pub(crate) fn any_bad_line_fails_a_list_without_an_end() {
 
 pub(crate) fn a_list_that_proves_nothing_is_no_success() {
     let tree = Tree::new();
-    tree.file("a", "abc").file("gone-list", format!("{MD5_OF_ABC}  gone\n"));
+    tree.file("a", "abc")
+        .file("gone-list", format!("{MD5_OF_ABC}  gone\n"));
     for list in ["", "\n\n", "# nothing\n", "; nothing\n# at all\n"] {
         let output = tree.cmd(["verify", "-"]).stdin(list).run();
-        output.stdout_any().stderr_has("nothing was verified").code(2).check();
+        output
+            .stdout_any()
+            .stderr_has("nothing was verified")
+            .code(2)
+            .check();
     }
     let output = tree.cmd(["verify", "--ignore-missing", "gone-list"]).run();
-    output.stdout_any().stderr_has("nothing was verified").code(2).check();
+    output
+        .stdout_any()
+        .stderr_has("nothing was verified")
+        .code(2)
+        .check();
 }
 
 pub(crate) fn weak_digests_are_compared_and_named() {
     for algorithm in ["md5", "sha1", "crc32", "xxh64"] {
         let (tree, _) = listed("");
-        let args = ["hash", "-q", "-C", ".", "-f", "bsd", "-a", algorithm, "-o", "../L"];
+        let args = [
+            "hash", "-q", "-C", ".", "-f", "bsd", "-a", algorithm, "-o", "../L",
+        ];
         tree.cmd(args).run().check();
         let told = format!("not proof against tampering: only {algorithm} was compared");
         let good = tree.cmd(["verify", "-C", ".", "../L"]).run();
@@ -121,11 +136,21 @@ pub(crate) fn entries_that_lead_outside_are_refused_when_confined() {
     tree.file("../secret", "abc").link("out", "..");
     let absolute = tree.path("../secret");
     let absolute = absolute.to_str().unwrap();
-    let names = ["../secret", "../../../../../../../../etc/passwd", absolute, "out/secret"];
+    let names = [
+        "../secret",
+        "../../../../../../../../etc/passwd",
+        absolute,
+        "out/secret",
+    ];
     for name in names {
         tree.file("../L", format!("{MD5_OF_ABC}  {name}\n{MD5_OF_ABC}  a\n"));
         let log = tree.path("../calls");
-        let options = ["-o", log.to_str().unwrap(), "-e", "trace=openat,openat2,open"];
+        let options = [
+            "-o",
+            log.to_str().unwrap(),
+            "-e",
+            "trace=openat,openat2,open",
+        ];
         let args = ["verify", "--confine", "-C", ".", "../L"];
         let Some(cmd) = traced(&tree, &options, &args) else {
             return;
@@ -220,7 +245,11 @@ fn big(tree: &Tree, seconds: u64, kilobytes: u64) {
 
 pub(crate) fn a_line_of_a_hundred_megabytes_is_refused_in_bounded_memory() {
     let (tree, _) = listed("");
-    for start in [&b""[..], b"900150983cd24fb0d6963f7d28e17f72  ", b"{\"multisum\":1,\"x\":\""] {
+    for start in [
+        &b""[..],
+        b"900150983cd24fb0d6963f7d28e17f72  ",
+        b"{\"multisum\":1,\"x\":\"",
+    ] {
         let mut file = BufWriter::new(File::create(tree.path("../L")).unwrap());
         file.write_all(start).unwrap();
         for _ in 0..100 {
@@ -259,7 +288,10 @@ pub(crate) fn a_native_manifest_never_leads_outside() {
     let (tree, whole) = native();
     tree.file("../secret", "abc");
     let text = String::from_utf8(whole).unwrap();
-    tree.file("L.jsonl", text.replace("\"path\":\"a\"", "\"path\":\"../secret\""));
+    tree.file(
+        "L.jsonl",
+        text.replace("\"path\":\"a\"", "\"path\":\"../secret\""),
+    );
     let output = tree.cmd(["verify", "L.jsonl"]).run();
     assert!(!holds(&output.stdout, b"ok "), "{output}");
     output.stdout_any().stderr_any().code(2).check();

@@ -107,7 +107,11 @@ pub(crate) fn another_tool_finds_every_name() {
         return;
     };
     cmd.run().check();
-    let lines = tree.read("../L").iter().filter(|byte| **byte == b'\n').count();
+    let lines = tree
+        .read("../L")
+        .iter()
+        .filter(|byte| **byte == b'\n')
+        .count();
     assert_eq!(lines, count);
 }
 

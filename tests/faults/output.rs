@@ -184,13 +184,18 @@ pub(crate) fn a_system_that_takes_no_files_is_told_before_anything_is_read() {
 }
 
 pub(crate) fn a_journal_that_cannot_be_written_stops_a_long_run_at_once() {
-    for fault in ["pwrite64,write:error=ENOSPC:when=2+", "fdatasync,fsync:error=EIO"] {
+    for fault in [
+        "pwrite64,write:error=ENOSPC:when=2+",
+        "fdatasync,fsync:error=EIO",
+    ] {
         let tree = Tree::new();
         for number in 0..50 {
             tree.file(format!("d/{number}"), "abc");
         }
         // It would take days.
-        tree.sparse("e", 1 << 43).file("L", "old").file(".L.journal", "");
+        tree.sparse("e", 1 << 43)
+            .file("L", "old")
+            .file(".L.journal", "");
         let args = ["hash", "--force", "-o", "L", "d", "e"];
         let Some(cmd) = faulty(&tree, ".L.journal", fault, &args) else {
             return;
@@ -217,7 +222,10 @@ pub(crate) fn a_list_that_could_not_be_synced_is_not_renamed() {
     let Some(cmd) = traced(&tree, &options, &args) else {
         return;
     };
-    cmd.run().stderr_has("L: sync: Input/output error").code(2).check();
+    cmd.run()
+        .stderr_has("L: sync: Input/output error")
+        .code(2)
+        .check();
     let calls = fs::read_to_string(log).unwrap();
     assert!(calls.contains("INJECTED"), "{calls}");
     assert!(!calls.contains("\"L\""), "{calls}");
@@ -290,14 +298,23 @@ pub(crate) fn an_output_in_a_closed_folder_or_held_by_another_run_is_refused_fir
     let begun = Instant::now();
     let started = tree.cmd(["hash", "--force", "-o", "L", "big"]).start();
     while !tree.path(".L.journal").exists() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "it does not begin");
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "it does not begin"
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
     let second = tree.cmd(["hash", "--force", "-o", "L", "big"]);
     let second = second.limit(Duration::from_secs(10)).run();
     second.stderr_has("held by another run").code(2).check();
-    let unforced = tree.cmd(["hash", "-o", "L", "big"]).limit(Duration::from_secs(10)).run();
-    unforced.stderr_has("L: it exists; --force replaces it").code(2).check();
+    let unforced = tree
+        .cmd(["hash", "-o", "L", "big"])
+        .limit(Duration::from_secs(10))
+        .run();
+    unforced
+        .stderr_has("L: it exists; --force replaces it")
+        .code(2)
+        .check();
     started.signal("INT");
     started.wait().stderr_any().code(130).check();
     assert_eq!(tree.read("L"), b"old");
@@ -307,10 +324,15 @@ pub(crate) fn a_run_hashes_neither_its_list_nor_an_old_one() {
     let tree = one_file();
     tree.file("L", "old");
     for _ in 0..2 {
-        tree.cmd(["hash", "-q", "-a", "md5", "--force", "-o", "L"]).run().check();
+        tree.cmd(["hash", "-q", "-a", "md5", "--force", "-o", "L"])
+            .run()
+            .check();
         assert_eq!(tree.read("L"), format!("{MD5_OF_ABC}  a\n").as_bytes());
     }
     let output: Output = tree.shell("$M hash -a md5 --exclude L >M; cat M").run();
     assert!(!holds(&output.stdout, b"  M"), "{output}");
-    output.stdout(format!("{MD5_OF_ABC}  a\n")).stderr_any().check();
+    output
+        .stdout(format!("{MD5_OF_ABC}  a\n"))
+        .stderr_any()
+        .check();
 }

@@ -69,12 +69,22 @@ impl Job<'_> {
         let _mounted = image.mount()?;
         let list = self.tree.read("m/L");
         let (is_old, is_new) = (list == self.old, list == self.new);
-        assert!(is_old || is_new, "neither the old nor the new list after {after:?}");
+        assert!(
+            is_old || is_new,
+            "neither the old nor the new list after {after:?}"
+        );
         let output = self.cmd(self.again).run();
         let went_on = holds(&output.stderr, b"from the journal");
         let code = output.code.filter(|code| [0, 1].contains(code));
-        output.stdout_any().stderr_any().code(code.unwrap_or(0)).check();
-        assert!(self.tree.read("m/L") == self.new, "another list after {after:?}");
+        output
+            .stdout_any()
+            .stderr_any()
+            .code(code.unwrap_or(0))
+            .check();
+        assert!(
+            self.tree.read("m/L") == self.new,
+            "another list after {after:?}"
+        );
         Some((was_cut, went_on))
     }
 }
@@ -89,7 +99,11 @@ fn cuts(job: &Job<'_>, kind: &'static str, count: u32) {
     let Some(mounted) = image.mount() else { return };
     job.tree.file("m/L", &job.old);
     let begun = std::time::Instant::now();
-    job.cmd(job.args).run().stdout_any().stderr_any().check_code(&[0, 1]);
+    job.cmd(job.args)
+        .run()
+        .stdout_any()
+        .stderr_any()
+        .check_code(&[0, 1]);
     let whole = u64::try_from(begun.elapsed().as_millis()).unwrap();
     mounted.unmount();
     let (mut cut, mut gone_on) = (0, 0);
@@ -101,16 +115,24 @@ fn cuts(job: &Job<'_>, kind: &'static str, count: u32) {
         cut += u32::from(was_cut);
         gone_on += u32::from(went_on);
     }
-    eprintln!("{kind} {}: {count} cuts, {cut} before the end, {gone_on} gone on from", job.args[0]);
+    eprintln!(
+        "{kind} {}: {count} cuts, {cut} before the end, {gone_on} gone on from",
+        job.args[0]
+    );
 }
 
 fn during_hash(kind: &'static str, count: u32) {
     let tree = tree();
-    let made = ["hash", "-q", "-a", ALGORITHMS, "-f", "jsonl", "-C", "t", "-o", "new", "."];
+    let made = [
+        "hash", "-q", "-a", ALGORITHMS, "-f", "jsonl", "-C", "t", "-o", "new", ".",
+    ];
     tree.dir("m");
     // The manifest names its base from where it lies.
     let at = |place: &'static str| {
-        let cmd = tree.cmd(made.iter().map(|arg| if *arg == "new" { place } else { arg }));
+        let cmd = tree.cmd(
+            made.iter()
+                .map(|arg| if *arg == "new" { place } else { arg }),
+        );
         cmd.env(EPOCH.0, EPOCH.1).run().check();
         tree.read(place)
     };
@@ -132,7 +154,9 @@ fn during_hash(kind: &'static str, count: u32) {
 fn during_update(kind: &'static str, count: u32) {
     let tree = tree();
     tree.dir("m");
-    let hash = ["hash", "-q", "-a", ALGORITHMS, "-f", "jsonl", "-C", "t", "-o", "m/L", "."];
+    let hash = [
+        "hash", "-q", "-a", ALGORITHMS, "-f", "jsonl", "-C", "t", "-o", "m/L", ".",
+    ];
     tree.cmd(hash).env(EPOCH.0, EPOCH.1).run().check();
     let old = tree.read("m/L");
     for number in 0..32 {

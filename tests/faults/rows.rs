@@ -191,20 +191,60 @@ tests! {
 /// What stands among the tests of the command line, because its means are theirs.
 const ELSEWHERE: &[(&str, &str, usize)] = &[
     ("promises.rs", "no_false_good", 1),
-    ("selection.rs", "links_are_followed_when_asked_and_loops_are_named", 12),
-    ("selection.rs", "other_file_systems_are_left_out_when_asked", 13),
-    ("resume.rs", "a_disk_that_takes_no_more_stops_the_run_and_spares_the_old_list", 19),
-    ("resume.rs", "a_signal_leaves_the_journal_and_says_how_to_go_on", 23),
-    ("terminal.rs", "a_second_signal_ends_a_run_that_cannot_stop", 23),
-    ("outputs.rs", "a_stopped_run_leaves_the_old_list_and_nothing_else", 23),
-    ("resume.rs", "kills_at_random_moments_change_nothing_in_the_end", 24),
+    (
+        "selection.rs",
+        "links_are_followed_when_asked_and_loops_are_named",
+        12,
+    ),
+    (
+        "selection.rs",
+        "other_file_systems_are_left_out_when_asked",
+        13,
+    ),
+    (
+        "resume.rs",
+        "a_disk_that_takes_no_more_stops_the_run_and_spares_the_old_list",
+        19,
+    ),
+    (
+        "resume.rs",
+        "a_signal_leaves_the_journal_and_says_how_to_go_on",
+        23,
+    ),
+    (
+        "terminal.rs",
+        "a_second_signal_ends_a_run_that_cannot_stop",
+        23,
+    ),
+    (
+        "outputs.rs",
+        "a_stopped_run_leaves_the_old_list_and_nothing_else",
+        23,
+    ),
+    (
+        "resume.rs",
+        "kills_at_random_moments_change_nothing_in_the_end",
+        24,
+    ),
     ("promises.rs", "no_false_good_from_a_list_that_was_cut", 27),
     ("reading.rs", "lists_that_verify_nothing_are_no_success", 29),
     ("reading.rs", "special_files_in_a_list_are_never_opened", 30),
-    ("reading.rs", "lines_that_contradict_each_other_verify_nothing", 30),
-    ("reading.rs", "no_link_leads_out_of_a_manifest_that_describes_its_folder", 30),
+    (
+        "reading.rs",
+        "lines_that_contradict_each_other_verify_nothing",
+        30,
+    ),
+    (
+        "reading.rs",
+        "no_link_leads_out_of_a_manifest_that_describes_its_folder",
+        30,
+    ),
     ("outputs.rs", "a_run_never_hashes_what_it_writes", 31),
-    ("outputs.rs", "a_list_that_appears_during_the_run_is_not_replaced_unasked", 31),
+    (
+        "outputs.rs",
+        "a_list_that_appears_during_the_run_is_not_replaced_unasked",
+        31,
+    ),
     ("resume.rs", "two_runs_do_not_write_one_list", 31),
 ];
 
@@ -225,7 +265,9 @@ fn every_row_has_a_test() {
             let Some(name) = name.and_then(|rest| rest.strip_suffix("() {")) else {
                 continue;
             };
-            let is_test = TESTS.iter().any(|test| test.name == format!("{module}{name}"));
+            let is_test = TESTS
+                .iter()
+                .any(|test| test.name == format!("{module}{name}"));
             let is_tool = ["stage::", "rows::"].contains(&&*module);
             assert!(is_test || is_tool, "{module}{name} is in no row");
         }

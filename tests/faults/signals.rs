@@ -35,7 +35,11 @@ fn ends_at_the_first_signal(tree: &Tree, args: &[&str], ready: Duration) {
         let output = started.wait();
         let took = asked.elapsed();
         assert!(took < Duration::from_secs(2), "{args:?} {signal}: {took:?}");
-        output.stdout_any().stderr_has("multisum: interrupted").code(code).check();
+        output
+            .stdout_any()
+            .stderr_has("multisum: interrupted")
+            .code(code)
+            .check();
     }
 }
 

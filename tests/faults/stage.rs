@@ -31,7 +31,10 @@ pub(crate) fn enter_own_mounts() {
 }
 
 fn run(program: &str, args: &[&str]) -> Result<(), String> {
-    let output = Command::new(program).args(args).stdin(Stdio::null()).output();
+    let output = Command::new(program)
+        .args(args)
+        .stdin(Stdio::null())
+        .output();
     let output = output.map_err(|error| format!("{program}: {error}"))?;
     if output.status.success() {
         return Ok(());
@@ -123,7 +126,10 @@ impl Image {
     pub(crate) fn cut_power(&self) -> Option<()> {
         let xfs_io = tool("xfs_io").or_else(|| in_sbin("xfs_io"))?;
         let mut command = xfs_io.command();
-        let done = command.args(["-x", "-c", "shutdown"]).arg(&self.at).output();
+        let done = command
+            .args(["-x", "-c", "shutdown"])
+            .arg(&self.at)
+            .output();
         assert!(done.unwrap().status.success());
         Some(())
     }

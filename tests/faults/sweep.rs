@@ -50,7 +50,9 @@ pub(crate) struct Scenario {
 
 fn small_tree() -> Tree {
     let tree = Tree::new();
-    tree.file("t/a", "abc").painted("t/b", 70_000).file("t/d/c", "hello");
+    tree.file("t/a", "abc")
+        .painted("t/b", 70_000)
+        .file("t/d/c", "hello");
     tree
 }
 
@@ -71,7 +73,10 @@ impl Scenario {
             tree,
         };
         scenario.reset();
-        let cmd = scenario.tree.cmd(args).env("SOURCE_DATE_EPOCH", "1000000000");
+        let cmd = scenario
+            .tree
+            .cmd(args)
+            .env("SOURCE_DATE_EPOCH", "1000000000");
         let clean = cmd.run();
         scenario.clean_code = clean.code.unwrap();
         scenario.clean_stdout.clone_from(&clean.stdout);
@@ -96,7 +101,9 @@ impl Scenario {
 
     pub(crate) fn verify() -> Self {
         let tree = small_tree();
-        let hashed = tree.cmd(["hash", "-q", "-f", "jsonl", "-o", "L", "t"]).run();
+        let hashed = tree
+            .cmd(["hash", "-q", "-f", "jsonl", "-o", "L", "t"])
+            .run();
         hashed.check();
         Self::new(tree, &["verify", "-v", "-j1", "L"], None)
     }
@@ -117,7 +124,9 @@ impl Scenario {
             cmd.run().check();
         }
         tree.file("L", "old\n");
-        let args = ["merge", "1.jsonl", "2.jsonl", "--force", "-f", "jsonl", "-o", "L"];
+        let args = [
+            "merge", "1.jsonl", "2.jsonl", "--force", "-f", "jsonl", "-o", "L",
+        ];
         Self::new(tree, &args, Some("L"))
     }
 
@@ -149,7 +158,10 @@ impl Scenario {
         let cmd = cmd.env("SOURCE_DATE_EPOCH", "1000000000");
         let output = cmd.limit(Duration::from_secs(30)).run();
         let calls = fs::read(log).unwrap_or_default();
-        Some((output, holds(&calls, b"INJECTED") || holds(&calls, b"killed by")))
+        Some((
+            output,
+            holds(&calls, b"INJECTED") || holds(&calls, b"killed by"),
+        ))
     }
 
     /// The run once more, with nothing going wrong.
@@ -214,7 +226,8 @@ fn not_ours(output: &Output, call: &str, nth: usize) -> Option<&'static str> {
         return Some("the loader of programs");
     }
     // The standard library gives up where a thread begins or a directory is closed.
-    if says("failed to allocate an alternative stack") || says("failed to set up alternative stack") {
+    if says("failed to allocate an alternative stack") || says("failed to set up alternative stack")
+    {
         return Some("the start of a thread");
     }
     says("unexpected error during closedir").then_some("the close of a directory")
@@ -250,7 +263,8 @@ fn sweep(name: &str, scenario: &Scenario, is_whole: bool) {
                     continue;
                 }
                 scenario.reset();
-                let Some((output, fired)) = scenario.under(call, &format!("error={error}:when={nth}"))
+                let Some((output, fired)) =
+                    scenario.under(call, &format!("error={error}:when={nth}"))
                 else {
                     return;
                 };
@@ -267,7 +281,12 @@ fn sweep(name: &str, scenario: &Scenario, is_whole: bool) {
     }
     eprintln!("sweep of {name}: {tally}");
     assert!(tally.runs > 0);
-    assert!(tally.wrong.is_empty(), "{} wrong:\n{}", tally.wrong.len(), tally.wrong.join("\n"));
+    assert!(
+        tally.wrong.is_empty(),
+        "{} wrong:\n{}",
+        tally.wrong.len(),
+        tally.wrong.join("\n")
+    );
 }
 
 fn count(
@@ -295,9 +314,14 @@ fn count(
     }
     if let Some(wrong) = wrong {
         let told = String::from_utf8_lossy(&output.stderr);
-        let told: Vec<&str> = told.lines().filter(|line| !line.contains("strace:")).collect();
+        let told: Vec<&str> = told
+            .lines()
+            .filter(|line| !line.contains("strace:"))
+            .collect();
         let told = told.join(" | ");
-        tally.wrong.push(format!("{call} {error} {nth}: {wrong}: {told}"));
+        tally
+            .wrong
+            .push(format!("{call} {error} {nth}: {wrong}: {told}"));
     }
 }
 

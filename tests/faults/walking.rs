@@ -36,8 +36,12 @@ pub(crate) fn a_folder_whose_listing_breaks_off_is_unreadable() {
 /// A list of `a`, `d/closed/x`, `locked`, the last two of which nobody may read any more.
 fn closed_tree() -> Tree {
     let tree = Tree::new();
-    tree.file("a", "abc").file("d/closed/x", "abc").file("locked", "abc");
-    let hashed = tree.cmd(["hash", "-q", "-C", ".", "-o", "../L.jsonl"]).run();
+    tree.file("a", "abc")
+        .file("d/closed/x", "abc")
+        .file("locked", "abc");
+    let hashed = tree
+        .cmd(["hash", "-q", "-C", ".", "-o", "../L.jsonl"])
+        .run();
     hashed.check();
     tree.mode("d/closed", 0).mode("locked", 0);
     tree
@@ -83,7 +87,13 @@ pub(crate) fn pipes_sockets_and_devices_are_counted_and_not_opened() {
     tree.file("a", "abc").fifo("fifo").socket("socket");
     let mode = Mode::from_raw_mode(0o644);
     let zero = makedev(1, 5);
-    let made = mknodat(CWD, tree.path("zero"), FileType::CharacterDevice, mode, zero);
+    let made = mknodat(
+        CWD,
+        tree.path("zero"),
+        FileType::CharacterDevice,
+        mode,
+        zero,
+    );
     if made.is_err() {
         refused("devices cannot be made here");
     }
@@ -120,9 +130,8 @@ pub(crate) fn a_mount_is_walked_unless_told_otherwise() {
 fn dig(tree: &Tree, name: &str, levels: usize) {
     let mode = Mode::from_raw_mode(0o755);
     tree.dir("deep");
-    let open = |at: &OwnedFd, name: &str| {
-        openat(at, name, OFlags::DIRECTORY, Mode::empty()).unwrap()
-    };
+    let open =
+        |at: &OwnedFd, name: &str| openat(at, name, OFlags::DIRECTORY, Mode::empty()).unwrap();
     let mut here: OwnedFd = File::open(tree.path("deep")).unwrap().into();
     for _ in 0..levels {
         mkdirat(&here, name, mode).unwrap();
@@ -138,7 +147,10 @@ fn deep(name: &str, levels: usize) {
     let tree = Tree::new();
     tree.file("a", "abc").file("z", "abc");
     dig(&tree, name, levels);
-    let output = tree.cmd(["hash", "-a", "md5"]).limit(Duration::from_secs(60)).run();
+    let output = tree
+        .cmd(["hash", "-a", "md5"])
+        .limit(Duration::from_secs(60))
+        .run();
     let mut whole = OsString::from(format!("{MD5_OF_ABC}  deep/"));
     for _ in 0..levels {
         whole.push(format!("{name}/"));
@@ -155,7 +167,10 @@ fn deep(name: &str, levels: usize) {
             .check();
     }));
     // Other tools go down by descriptors, too.
-    let removed = Command::new("rm").arg("-rf").arg(tree.path("deep")).status();
+    let removed = Command::new("rm")
+        .arg("-rf")
+        .arg(tree.path("deep"))
+        .status();
     assert!(removed.unwrap().success());
     if let Err(failed) = checked {
         std::panic::resume_unwind(failed);
@@ -211,10 +226,17 @@ pub(crate) fn a_folder_of_a_million_is_listed_in_order() {
 
 pub(crate) fn a_run_over_a_tree_changes_nothing_in_it() {
     let tree = Tree::new();
-    tree.file("a", "abc").painted("d/f", 300_000).link("l", "a").fifo("p");
+    tree.file("a", "abc")
+        .painted("d/f", 300_000)
+        .link("l", "a")
+        .fifo("p");
     let before = Snapshot::of(&tree);
     let list = clean_list(&tree, &["hash", "-f", "jsonl", "--io", "direct"]);
     assert!(holds(&list, b"d/f"));
-    tree.cmd(["verify", "-C", ".", "-"]).stdin(list).run().stderr_any().check();
+    tree.cmd(["verify", "-C", ".", "-"])
+        .stdin(list)
+        .run()
+        .stderr_any()
+        .check();
     assert_eq!(Snapshot::of(&tree), before);
 }
