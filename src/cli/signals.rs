@@ -65,7 +65,10 @@ fn end_what_is_stuck(asked: Arc<AtomicBool>) {
     thread.spawn(watch).ok();
 }
 
-#[expect(clippy::exit, reason = "the thread that could return is the one that is stuck")]
+#[expect(
+    clippy::exit,
+    reason = "the thread that could return is the one that is stuck"
+)]
 fn end() -> ! {
     process::exit(exit_code().into())
 }

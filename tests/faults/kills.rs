@@ -1,6 +1,6 @@
 //! Runs that are killed at every system call by which they write, and gone on with.
 
-use crate::sweep::Scenario;
+use crate::sweep::{Injected, Scenario};
 
 /// All by which the journal and the manifest are written and published, and some more.
 const WRITING: [&str; 9] = [
@@ -32,7 +32,9 @@ fn kill(name: &str, scenario: &Scenario, calls: &[&str], step: usize) {
     for call in calls {
         for nth in (1..).step_by(step) {
             scenario.reset();
-            let Some((output, _)) = scenario.under(call, &format!("signal=KILL:when={nth}")) else {
+            let Some(Injected { output, .. }) =
+                scenario.under(call, &format!("signal=KILL:when={nth}"))
+            else {
                 return;
             };
             let was_killed = output.code.is_none();

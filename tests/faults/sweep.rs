@@ -48,6 +48,15 @@ pub(crate) struct Scenario {
     names: Vec<String>,
 }
 
+/// A run to which something was done.
+pub(crate) struct Injected {
+    pub(crate) output: Output,
+    /// Whether it was done, because there was such a call.
+    fired: bool,
+    /// Whether the loader of programs had done its work, all but the last touches.
+    loaded: bool,
+}
+
 fn small_tree() -> Tree {
     let tree = Tree::new();
     tree.file("t/a", "abc")
@@ -147,21 +156,22 @@ impl Scenario {
         }
     }
 
-    /// What it runs under strace with these options, which log to `calls` beside the tree. `None`,
-    /// and said, without strace.
+    /// The run under strace, which does this to these calls. `None`, and said, without strace.
     #[track_caller]
-    pub(crate) fn under(&self, call: &str, inject: &str) -> Option<(Output, bool)> {
+    pub(crate) fn under(&self, call: &str, inject: &str) -> Option<Injected> {
         let log = self.tree.path("../calls");
-        let (trace, inject) = (format!("trace={call}"), format!("inject={call}:{inject}"));
+        let trace = format!("trace={call},set_tid_address");
+        let inject = format!("inject={call}:{inject}");
         let options = ["-o", log.to_str()?, "-e", &trace, "-e", &inject];
         let cmd = traced(&self.tree, &options, &self.args)?;
         let cmd = cmd.env("SOURCE_DATE_EPOCH", "1000000000");
         let output = cmd.limit(Duration::from_secs(30)).run();
         let calls = fs::read(log).unwrap_or_default();
-        Some((
+        Some(Injected {
             output,
-            holds(&calls, b"INJECTED") || holds(&calls, b"killed by"),
-        ))
+            fired: holds(&calls, b"INJECTED"),
+            loaded: holds(&calls, b"set_tid_address("),
+        })
     }
 
     /// The run once more, with nothing going wrong.
@@ -217,12 +227,11 @@ fn names(tree: &Tree) -> Vec<String> {
 }
 
 /// Whose failure it is, if it is not that of the program's own code.
-fn not_ours(output: &Output, call: &str, nth: usize) -> Option<&'static str> {
+fn not_ours(injected: &Injected) -> Option<&'static str> {
+    let output = &injected.output;
     let says = |text: &str| holds(&output.stderr, text.as_bytes());
-    let loader = says("error while loading shared libraries") || says("cannot allocate TLS data");
-    // Its first map is not even asked whether it worked.
-    let first_map = call == "mmap" && nth == 1 && output.stderr.is_empty();
-    if output.code == Some(127) && loader || output.code.is_none() && first_map {
+    // It does not ask of every map whether it worked.
+    if !injected.loaded || output.code == Some(127) && says("loading shared libraries") {
         return Some("the loader of programs");
     }
     // The standard library gives up where a thread begins or a directory is closed.
@@ -263,16 +272,15 @@ fn sweep(name: &str, scenario: &Scenario, is_whole: bool) {
                     continue;
                 }
                 scenario.reset();
-                let Some((output, fired)) =
-                    scenario.under(call, &format!("error={error}:when={nth}"))
-                else {
+                let inject = format!("error={error}:when={nth}");
+                let Some(injected) = scenario.under(call, &inject) else {
                     return;
                 };
-                if !fired {
+                if !injected.fired {
                     break;
                 }
-                count(&mut tally, scenario, &output, call, error, nth);
-                drop(output.stdout_any().stderr_any());
+                count(&mut tally, scenario, &injected, call, error, nth);
+                drop(injected.output.stdout_any().stderr_any());
                 if !is_whole && nth >= 60 {
                     break;
                 }
@@ -292,13 +300,14 @@ fn sweep(name: &str, scenario: &Scenario, is_whole: bool) {
 fn count(
     tally: &mut Tally,
     scenario: &Scenario,
-    output: &Output,
+    injected: &Injected,
     call: &str,
     error: &str,
     nth: usize,
 ) {
+    let output = &injected.output;
     tally.runs += 1;
-    if let Some(whose) = not_ours(output, call, nth) {
+    if let Some(whose) = not_ours(injected) {
         *tally.not_ours.entry(whose).or_default() += 1;
         return;
     }
@@ -307,7 +316,8 @@ fn count(
     if error == "EINTR" && output.code != Some(scenario.clean_code) {
         *tally.interrupted.entry(call.to_owned()).or_default() += 1;
         // The C library's way to open a directory does not try again, and neither does who uses it.
-        let is_listing = holds(&output.stderr, b": list: Interrupted");
+        let told = [&*output.stdout, &*output.stderr].concat();
+        let is_listing = holds(&told, b"list: Interrupted");
         if RETRIED.contains(&call) && !is_listing && wrong.is_none() {
             wrong = Some("an interruption that shows".to_owned());
         }
