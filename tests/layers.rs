@@ -17,8 +17,10 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &[
         "c4",
+        "counted",
         "error",
         "hex",
+        "nearest",
         "quote",
         "relpath",
         "signature",
@@ -72,6 +74,9 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("minisign_verify", &["src/signature.rs"]),
     ("ssh_key", &["src/signature.rs"]),
     ("clap", &["src/cli/"]),
+    ("clap_complete", &["src/cli/pages.rs"]),
+    ("clap_mangen", &["src/cli/pages.rs"]),
+    ("strsim", &["src/nearest.rs"]),
     ("signal_hook", &["src/cli/"]),
     ("tempfile", &["src/cli/"]),
     ("indicatif", &["src/report/progress.rs"]),

@@ -39,6 +39,7 @@ mod formats;
 
 // Both.
 mod faults;
+mod help;
 mod hostile;
 mod interop;
 mod kernels;
