@@ -38,6 +38,7 @@ mod touched;
 mod formats;
 
 // Both.
+mod coming;
 mod faults;
 mod help;
 mod hostile;

@@ -1,0 +1,137 @@
+//! What is handed out: the package for crates.io and the one for Debian.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use common::{skipped, tool};
+
+/// crates.io refuses more than ten million bytes.
+const MOST_BYTES: u64 = 5_000_000;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs a command to its good end and gives what it printed.
+fn printed(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}\n{errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_crate_holds_what_is_needed_and_no_more() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let args = ["package", "--list", "--allow-dirty", "--offline"];
+    let list = printed(Command::new(cargo).args(args).current_dir(root()));
+    let names: Vec<&str> = list.lines().collect();
+    for needed in [
+        "Cargo.lock",
+        "LICENSE-APACHE",
+        "LICENSE-MIT",
+        "README.md",
+        "SECURITY.md",
+        "src/main.rs",
+        "tests/cli/main.rs",
+    ] {
+        assert!(names.contains(&needed), "{needed} is missing");
+    }
+    for name in &names {
+        let is_spare = ["target/", "fuzz/", ".ci/", "benches/record/"]
+            .iter()
+            .any(|folder| name.starts_with(folder));
+        assert!(!is_spare, "{name}");
+    }
+    let sizes = names
+        .iter()
+        .filter_map(|name| fs::metadata(root().join(name)).ok());
+    let bytes: u64 = sizes.map(|metadata| metadata.len()).sum();
+    assert!(bytes < MOST_BYTES, "{bytes} bytes");
+}
+
+/// Takes the program that this test was built with, so that nothing is compiled.
+#[test]
+fn the_debian_package_holds_program_pages_and_completions() {
+    let has_subcommand = tool("cargo-deb").is_some();
+    if !has_subcommand || tool("dpkg-deb").is_none() {
+        return;
+    }
+    let target = tempfile::tempdir().unwrap();
+    let target = target.path();
+    let program = env!("CARGO_BIN_EXE_multisum");
+    fs::create_dir_all(target.join("release")).unwrap();
+    fs::copy(program, target.join("release/multisum")).unwrap();
+    let pages = target.join("debian");
+    printed(Command::new(program).arg("man").arg(pages.join("man")));
+    for (shell, name) in [
+        ("bash", "multisum.bash"),
+        ("zsh", "_multisum"),
+        ("fish", "multisum.fish"),
+    ] {
+        let text = printed(Command::new(program).args(["completions", shell]));
+        fs::write(pages.join(name), text).unwrap();
+    }
+    let package = target.join("multisum.deb");
+    let mut deb = Command::new("cargo-deb");
+    deb.args([
+        "--no-build",
+        "--no-strip",
+        "--fast",
+        "--offline",
+        "--output",
+    ])
+    .arg(&package)
+    .env("CARGO_TARGET_DIR", target)
+    .current_dir(root());
+    printed(&mut deb);
+    let installed = target.join("installed");
+    printed(
+        Command::new("dpkg-deb")
+            .arg("-x")
+            .arg(&package)
+            .arg(&installed),
+    );
+    for name in [
+        "usr/bin/multisum",
+        "usr/share/man/man1/multisum.1.gz",
+        "usr/share/man/man1/multisum-verify.1.gz",
+        "usr/share/bash-completion/completions/multisum",
+        "usr/share/zsh/vendor-completions/_multisum",
+        "usr/share/fish/vendor_completions.d/multisum.fish",
+        "usr/share/doc/multisum/copyright",
+    ] {
+        assert!(installed.join(name).is_file(), "{name} is missing");
+    }
+    let version = printed(Command::new(installed.join("usr/bin/multisum")).arg("--version"));
+    assert_eq!(
+        version,
+        concat!("multisum ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+    install_for_good(&package);
+}
+
+/// By dpkg, where that can be undone: as root, and if no other package of that name is there.
+fn install_for_good(package: &Path) {
+    let is_root = fs::metadata("/proc/self").is_ok_and(|this| {
+        use std::os::unix::fs::MetadataExt;
+        this.uid() == 0
+    });
+    if !is_root || Path::new("/usr/bin/multisum").exists() {
+        skipped("not root, or multisum is installed: the package was unpacked, not installed");
+        return;
+    }
+    printed(Command::new("dpkg").arg("-i").arg(package));
+    let version = printed(Command::new("/usr/bin/multisum").arg("--version"));
+    printed(Command::new("dpkg").args(["--purge", "multisum"]));
+    assert!(version.starts_with("multisum "));
+}
