@@ -85,26 +85,25 @@ pub(super) struct HashArgs {
 
     /// Algorithms, or 'list' to see them all [default: sha256]
     ///
-    /// Algorithms, separated by commas; may be repeated; 'list' shows them all [default: sha256]
+    /// Several are separated by commas, or the option is repeated.
     #[arg(
         help_heading = "The manifest",
         short,
         long,
-        value_name = "NAME,…",
+        value_name = "NAME,...",
         value_delimiter = ','
     )]
     pub(super) algorithm: Vec<String>,
 
     /// Write a manifest to FILE; may be repeated; - is standard output
     ///
-    /// Write a manifest to FILE, whole or not at all; may be repeated; - is standard output
+    /// FILE is written whole or not at all.
     #[arg(help_heading = "The manifest", short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
 
     /// Format of the manifest [default: by the name of FILE]
     ///
-    /// Format of the manifest [default: by the name of FILE, else gnu for one algorithm, bsd for
-    /// several]
+    /// Where the name does not say: gnu for one algorithm, bsd for several.
     #[arg(help_heading = "The manifest", short, long, value_name = "FORMAT", value_parser = parse_format)]
     pub(super) format: Option<Format>,
 
@@ -118,7 +117,7 @@ pub(super) struct HashArgs {
 
     /// Replace an existing FILE
     ///
-    /// Replace an existing FILE, and begin anew where an earlier run was stopped
+    /// What an earlier run that was stopped has left is not used.
     #[arg(help_heading = "The manifest", long)]
     pub(super) force: bool,
 
@@ -131,8 +130,8 @@ pub(super) struct HashArgs {
 
     /// Add a generation to the ASC MHL history in DIR
     ///
-    /// Compare DIR with the ASC media hash list history in it, and add a generation [default
-    /// algorithm: c4]
+    /// DIR is compared with its history first; where there is none, it begins. The default algorithm is
+    /// c4.
     #[arg(help_heading = "Packages of archives and film", long, value_name = "DIR", conflicts_with_all = [
         "paths", "output", "format", "zero", "base64", "force", "base", "files_from", "include",
         "exclude_from", "max_depth", "one_file_system", "slice",
@@ -145,15 +144,14 @@ pub(super) struct HashArgs {
 
     /// Hash only the I-th of N parts of the names
     ///
-    /// Hash only the I-th of N parts of the names, counted from 1 (ZI/N: from 0); auto asks the array
-    /// job of Slurm or AWS Batch that this is a task of, auto/N that of any
+    /// Counted from 1 (ZI/N: from 0); auto asks the array job of Slurm or AWS Batch that this is a task
+    /// of, auto/N that of any.
     #[arg(help_heading = "What is walked", long, value_name = "I/N", value_parser = slice::parse)]
     pub(super) slice: Option<Slice>,
 
     /// Make DIR a BagIt bag, in place or with -o as a copy
     ///
-    /// Make DIR a BagIt bag, in place; with -o, make the bag as a copy in a new folder [default
-    /// algorithm: sha512]
+    /// The copy is made in a new folder. The default algorithm is sha512.
     #[arg(help_heading = "Packages of archives and film", long, value_name = "DIR", conflicts_with_all = [
         "mhl", "paths", "format", "zero", "base64", "force", "base", "follow", "one_file_system", "include",
         "exclude", "exclude_from", "max_depth", "files_from", "slice",
@@ -182,25 +180,25 @@ pub(super) struct ScopeArgs {
 
     /// Take only files that match GLOB; may be repeated
     ///
-    /// Take only files that match GLOB, as in .gitignore; may be repeated
+    /// Globs are those of .gitignore.
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     pub(super) include: Vec<String>,
 
     /// Leave out what matches GLOB; may be repeated
     ///
-    /// Leave out files and folders that match GLOB, as in .gitignore; may be repeated
+    /// Files and folders; globs are those of .gitignore.
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     pub(super) exclude: Vec<String>,
 
     /// Read globs to leave out from FILE
     ///
-    /// Read globs to leave out from FILE, one a line; may be repeated
+    /// One a line, as in .gitignore; may be repeated.
     #[arg(long, value_name = "FILE")]
     pub(super) exclude_from: Vec<PathBuf>,
 
     /// Descend at most N folders
     ///
-    /// Descend at most N folders; 1 means the files directly in PATH
+    /// 1 means the files directly in PATH.
     #[arg(long, value_name = "N")]
     pub(super) max_depth: Option<usize>,
 }
@@ -227,7 +225,7 @@ pub(super) struct WalkArgs {
 pub(super) struct MachineArgs {
     /// Threads [default: one a core]
     ///
-    /// Threads, at most 1024 [default: one a core; one reader on a rotating disk]
+    /// At most 1024; by default one reader on a rotating disk.
     #[arg(short = 'j', long, value_name = "N", value_parser = parse_threads)]
     pub(super) threads: Option<NonZeroUsize>,
 
@@ -254,7 +252,7 @@ pub(super) enum Io {
 pub(super) struct ReportArgs {
     /// Show also what is well and what is skipped
     ///
-    /// Show also what is well, what is skipped, and what was found out about the manifests
+    /// And what was found out about the manifests.
     #[arg(short, long, overrides_with_all = ["quiet", "status"])]
     pub(super) verbose: bool,
 
@@ -264,13 +262,13 @@ pub(super) struct ReportArgs {
 
     /// Show nothing; the exit code tells
     ///
-    /// Show nothing; the exit code tells. A manifest that is asked for is written nevertheless
+    /// A manifest that is asked for is written nevertheless.
     #[arg(long, overrides_with_all = ["verbose", "quiet"])]
     pub(super) status: bool,
 
     /// Progress
     ///
-    /// Progress on standard error [default: always on a terminal]
+    /// On standard error; by default if that is a terminal.
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(super) progress: When,
 
@@ -303,8 +301,8 @@ const VERIFY_EXAMPLES: &str = "\
 Examples:
   multisum verify SHA256SUMS                       files are looked for beside the manifest
   multisum verify -C /mnt/copy SHA256SUMS          prove a copy elsewhere
-  multisum verify --exact photos/SHA256SUMS        also report files that are not listed, and moves
-  multisum verify photos.jsonl                     the same without --exact: it records what was walked
+  multisum verify --exact photos/SHA256SUMS        also report unlisted files, and moves
+  multisum verify photos.jsonl                     the same: it records what was walked
   multisum verify --quick photos.jsonl             read only what seems to have been touched
   multisum verify --slice 3/30 --io direct photos.jsonl
                                                    a thirtieth of the names, from the medium
@@ -320,13 +318,13 @@ pub(super) struct VerifyArgs {
 
     /// The public key that manifests must be signed with
     ///
-    /// The public key that manifests must be signed with: a file, or the text of a minisign key
+    /// A file, or the text of a minisign key.
     #[arg(long, value_name = "KEY", help_heading = "Signatures")]
     pub(super) key: Option<OsString>,
 
     /// The signature [default: MANIFEST.minisig or MANIFEST.sig]
     ///
-    /// The signature, by minisign or ssh-keygen -Y sign [default: MANIFEST.minisig or MANIFEST.sig]
+    /// By minisign or ssh-keygen -Y sign -n file.
     #[arg(
         long,
         value_name = "FILE",
@@ -337,8 +335,7 @@ pub(super) struct VerifyArgs {
 
     /// Use no manifest without a signature
     ///
-    /// Use no manifest without a signature; otherwise --key checks those that have one, and names the
-    /// others
+    /// Otherwise --key checks those that have one, and names the others.
     #[arg(long, requires = "key", help_heading = "Signatures")]
     pub(super) require_signature: bool,
 
@@ -352,8 +349,8 @@ pub(super) struct VerifyArgs {
 
     /// The folder that names are relative to
     ///
-    /// The folder that names are relative to [default: the manifest's own, or the current one if
-    /// only that has a listed file]
+    /// By default the one that the manifest records, else its own, or the current one if only that has
+    /// a listed file.
     #[arg(
         help_heading = "Where the files are",
         short = 'C',
@@ -364,7 +361,7 @@ pub(super) struct VerifyArgs {
 
     /// Replace the leading folders OLD of listed names by NEW
     ///
-    /// Replace the leading folders OLD of listed names by NEW; may be repeated
+    /// May be repeated; the first that fits is taken.
     #[arg(help_heading = "Where the files are", long, value_name = "OLD=NEW")]
     pub(super) map: Vec<OsString>,
 
@@ -379,8 +376,7 @@ pub(super) struct VerifyArgs {
 
     /// Also find files that are not listed, and moves
     ///
-    /// Also find files that are not listed, and where missing ones have moved [the default for
-    /// manifests that record what was walked]
+    /// The default for manifests that record what was walked.
     #[arg(help_heading = "What is checked", long, overrides_with = "no_exact")]
     pub(super) exact: bool,
 
@@ -390,15 +386,13 @@ pub(super) struct VerifyArgs {
 
     /// Do not read files whose size and time are as recorded
     ///
-    /// Do not read files whose size and modification time are as recorded; they are counted apart,
-    /// and not as ok
+    /// They are counted apart, and not as ok.
     #[arg(help_heading = "What is checked", long)]
     pub(super) quick: bool,
 
     /// Verify only the I-th of N parts of the names
     ///
-    /// Verify only the I-th of N parts of the names, counted from 1 (ZI/N, auto, auto/N: as hash
-    /// understands them)
+    /// As hash understands it: counted from 1; ZI/N, auto, auto/N.
     #[arg(help_heading = "A portion of a manifest", long, value_name = "I/N", value_parser = slice::parse)]
     pub(super) slice: Option<Slice>,
 
@@ -435,7 +429,7 @@ pub(super) struct VerifyArgs {
 
     /// One JSON object a line instead of text
     ///
-    /// One JSON object a line instead of text, for what is well too
+    /// For what is well, too.
     #[arg(help_heading = "What is shown", long)]
     pub(super) json: bool,
 
@@ -471,7 +465,7 @@ pub(super) struct UpdateArgs {
 
     /// Write to FILE [default: replace MANIFEST]
     ///
-    /// Write to FILE, whole or not at all [default: replace MANIFEST]
+    /// FILE is written whole or not at all.
     #[arg(help_heading = "The manifest", short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
@@ -485,7 +479,7 @@ pub(super) struct UpdateArgs {
 
     /// The folder that names are relative to
     ///
-    /// The folder that names are relative to [default: as recorded, else the manifest's own]
+    /// By default the one that the manifest records, else its own.
     #[arg(help_heading = "The manifest", short = 'C', long, value_name = "DIR")]
     pub(super) base: Option<PathBuf>,
 
@@ -499,7 +493,7 @@ pub(super) struct UpdateArgs {
 
     /// One JSON object a line instead of text
     ///
-    /// One JSON object a line instead of text, for what is well too
+    /// For what is well, too.
     #[arg(help_heading = "What is shown", long)]
     pub(super) json: bool,
 
@@ -538,7 +532,7 @@ pub(super) struct ConvertArgs {
 
     /// The algorithm of digests whose lines do not say
     ///
-    /// The algorithm of digests whose lines do not say; of entries with several, the one to keep
+    /// Of entries with several digests, the one to keep.
     #[arg(help_heading = "The manifest", short, long, value_name = "NAME")]
     pub(super) algorithm: Option<String>,
 
@@ -565,7 +559,7 @@ pub(super) struct ConvertArgs {
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
-  multisum diff 2025.jsonl 2026.jsonl              what was added, removed, changed, moved; no file is read
+  multisum diff 2025.jsonl 2026.jsonl              what changed; no file is read
   multisum diff photos.jsonl /mnt/copy             a folder stands for the base of the manifest
   multisum diff photos /mnt/copy                   reads only files of equal sizes
   multisum diff --json old new | jq -r 'select(.outcome == \"moved\") | .path, .to'";
@@ -583,13 +577,13 @@ pub(super) struct DiffArgs {
 
     /// The algorithms to compare folders by [default: sha256]
     ///
-    /// With two folders, the algorithms to compare by, separated by commas; may be repeated
-    /// [default: sha256]. With a manifest, the algorithm of digests whose lines do not say
+    /// Separated by commas, or repeated. With a manifest, the algorithm of digests whose lines do not
+    /// say.
     #[arg(
         help_heading = "The manifest",
         short,
         long,
-        value_name = "NAME,…",
+        value_name = "NAME,...",
         value_delimiter = ','
     )]
     pub(super) algorithm: Vec<String>,
@@ -600,7 +594,7 @@ pub(super) struct DiffArgs {
 
     /// One JSON object a line instead of text
     ///
-    /// One JSON object a line instead of text, for what is unchanged too
+    /// For what is unchanged, too.
     #[arg(help_heading = "What is shown", long)]
     pub(super) json: bool,
 
@@ -614,7 +608,7 @@ pub(super) struct DiffArgs {
 
 const MERGE_EXAMPLES: &str = "\
 Examples:
-  multisum merge part-*.jsonl -o tree.jsonl        all slices of one tree: as one run would have written it
+  multisum merge part-*.jsonl -o tree.jsonl        all slices of one tree
   multisum merge a.sha256 b.sha256 -o SHA256SUMS   the manifests of two trees with one base";
 
 #[derive(Debug, Args)]
@@ -673,8 +667,8 @@ Examples:
 pub(super) struct BenchArgs {
     /// Algorithms, separated by commas [default: all]
     ///
-    /// Algorithms, separated by commas; may be repeated [default: all]
-    #[arg(short, long, value_name = "NAME,…", value_delimiter = ',')]
+    /// May be repeated.
+    #[arg(short, long, value_name = "NAME,...", value_delimiter = ',')]
     pub(super) algorithm: Vec<String>,
 
     /// Bytes to hash at a time; K, M and G multiply by 1024
@@ -732,21 +726,21 @@ pub(super) struct ManArgs {
 pub(super) struct PortionArgs {
     /// Begin no further file after so many bytes: 1.5G
     ///
-    /// Begin no further file when those before it have so many bytes, those aside of which the state
-    /// says that they were not well; K, M, G and T multiply by 1024: 500M, 1.5G
+    /// Files of which the state says that they were not well do not count. K, M, G and T multiply by
+    /// 1024.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub(super) max_bytes: Option<NonZeroU64>,
 
     /// Begin no further file after such a time: 90s, 2h30m
     ///
-    /// Begin no further file after such a time: 90s, 30m, 1.5h, 2h30m, 1d
+    /// A number with s, m, h or d behind it, or several.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(super) max_time: Option<Duration>,
 
     /// Keep in FILE when each file was last found well
     ///
-    /// Keep in FILE when each file was last tried and found well; begin with those that were not well,
-    /// then with those that have waited longest. Each copy needs a FILE of its own
+    /// Files that were not well are begun with, then those that have waited longest. Each copy needs a
+    /// FILE of its own.
     #[arg(long, value_name = "FILE")]
     pub(super) scrub_state: Option<PathBuf>,
 }
