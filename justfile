@@ -54,13 +54,13 @@ unsafe:
     grep -rcE 'unsafe \{' src | grep -v ':0$'
     @echo "$(grep -rE 'unsafe \{' src | wc -l) unsafe blocks"
 
-# Manual pages and completions, into target/debian/ as the Debian package takes them.
+# Manual pages and completions, into target/release/pages/, where the Debian package takes them from.
 pages MULTISUM="target/release/multisum":
-    mkdir -p target/debian
-    {{MULTISUM}} man target/debian/man
-    {{MULTISUM}} completions bash > target/debian/multisum.bash
-    {{MULTISUM}} completions zsh > target/debian/_multisum
-    {{MULTISUM}} completions fish > target/debian/multisum.fish
+    mkdir -p target/release/pages
+    {{MULTISUM}} man target/release/pages/man
+    {{MULTISUM}} completions bash > target/release/pages/multisum.bash
+    {{MULTISUM}} completions zsh > target/release/pages/_multisum
+    {{MULTISUM}} completions fish > target/release/pages/multisum.fish
 
 # A Debian package in target/debian/. Needs cargo-deb.
 deb:

@@ -82,7 +82,7 @@ fn the_debian_package_holds_program_pages_and_completions() {
     let program = env!("CARGO_BIN_EXE_multisum");
     fs::create_dir_all(target.join("release")).unwrap();
     fs::copy(program, target.join("release/multisum")).unwrap();
-    let pages = target.join("debian");
+    let pages = target.join("release/pages");
     printed(Command::new(program).arg("man").arg(pages.join("man")));
     for (shell, name) in [
         ("bash", "multisum.bash"),
@@ -94,16 +94,10 @@ fn the_debian_package_holds_program_pages_and_completions() {
     }
     let package = target.join("multisum.deb");
     let mut deb = Command::new("cargo-deb");
-    deb.args([
-        "--no-build",
-        "--no-strip",
-        "--fast",
-        "--offline",
-        "--output",
-    ])
-    .arg(&package)
-    .env("CARGO_TARGET_DIR", target)
-    .current_dir(root());
+    deb.args(["--no-build", "--strip", "--fast", "--offline", "--output"])
+        .arg(&package)
+        .env("CARGO_TARGET_DIR", target)
+        .current_dir(root());
     printed(&mut deb);
     let installed = target.join("installed");
     printed(

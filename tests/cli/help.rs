@@ -83,6 +83,8 @@ fn at_home(example: &str) -> String {
     let script = example
         .replace("/mnt/", "mnt/")
         .replace("/srv", "srv")
+        // Of so few files a thirtieth is none.
+        .replace("3/30", "1/1")
         .replace("~/", "./")
         .replace("$PROFILE", "profile");
     match script.strip_prefix("multisum bench") {
