@@ -94,7 +94,7 @@ fn the_debian_package_holds_program_pages_and_completions() {
     }
     let package = target.join("multisum.deb");
     let mut deb = Command::new("cargo-deb");
-    deb.args(["--no-build", "--strip", "--fast", "--offline", "--output"])
+    deb.args(["--no-build", "--strip", "--offline", "--output"])
         .arg(&package)
         .env("CARGO_TARGET_DIR", target)
         .current_dir(root());

@@ -453,7 +453,7 @@ their own date: verify a list that was copied before you update it.
 Examples:
   multisum update photos/tree.jsonl                what the manifest records is walked again
   multisum update --prune SHA256SUMS               drop the entries of files that are gone
-  multisum update --exclude '*.tmp' -C /srv SUMS   a list that does not record what was walked
+  multisum update --exclude '*.tmp' -C /srv a.sha256   a list that does not say what was walked
   multisum update -o new.jsonl tree.jsonl          leave the old manifest as it is";
 
 #[derive(Debug, Args)]

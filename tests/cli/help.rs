@@ -61,7 +61,7 @@ fn prepared(command: &str) -> Tree {
         }
         "update" => {
             "$M hash -o photos/tree.jsonl photos && $M hash -o SHA256SUMS x &&
-             $M hash -f gnu -C srv . > SUMS && $M hash -o tree.jsonl photos"
+             $M hash -f gnu -C srv . > a.sha256 && $M hash -o tree.jsonl photos"
         }
         "convert" => {
             "$M hash -o SHA256SUMS x && $M hash -a md5,sha256 -o tree.jsonl photos &&
