@@ -507,7 +507,7 @@ pub(super) struct UpdateArgs {
 
 const CONVERT_EXAMPLES: &str = "\
 Examples:
-  multisum convert SHA256SUMS -o tree.jsonl        the format by the name of the output
+  multisum convert SHA256SUMS -o list.jsonl        the format by the name of the output
   multisum convert -f bsd tree.hashdeep            to standard output
   multisum convert --lossy tree.jsonl -o MD5SUMS   the md5 digests alone";
 
