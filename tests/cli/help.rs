@@ -43,7 +43,7 @@ fn prepared(command: &str) -> Tree {
     let tree = Tree::new();
     for (name, content) in [("photos/a.jpg", "a"), ("photos/b/c.jpg", "c"), ("x", "x")] {
         tree.file(name, content);
-        tree.file(&name.replace("photos", "mnt/copy"), content);
+        tree.file(name.replace("photos", "mnt/copy"), content);
     }
     tree.file("letters/1.txt", "Dear");
     tree.file("srv/x", "x");
@@ -179,7 +179,7 @@ fn every_shell_understands_its_completions() {
         for word in ["verify", "require-signature", "one-file-system"] {
             assert!(text.contains(word), "{shell}: {word}");
         }
-        tree.file(&format!("multisum.{shell}"), text);
+        tree.file(format!("multisum.{shell}"), text);
         if !check.is_empty() && tool(shell).is_some() {
             tree.shell(check).run().stdout_any().check();
         }

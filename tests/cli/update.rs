@@ -197,7 +197,7 @@ fn silent_damage_is_never_taken_up() {
         output
             .stdout_has("corrupt     a  (sha256: expected ba7816bf")
             .stderr_has("read 1 file, 3 bytes in [TIME]: 1 corrupt, 1 unread; base .")
-            .stderr_has("the old entries are kept")
+            .stderr_has("the old entry is kept")
             .code(1)
             .check();
         assert_eq!(
