@@ -54,3 +54,41 @@ ci:
 # cargo-fuzz. What it finds goes to tests/data/fuzz/.
 fuzz FORMAT SECONDS:
     MULTISUM_FUZZ_FORMAT={{FORMAT}} cargo +nightly fuzz run read -- -max_total_time={{SECONDS}} -max_len=4096
+
+# Licences, bans, sources and advisories. Needs cargo-deny.
+deny:
+    cargo deny check
+
+# How often unsafe code stands where, beside the functions that are unsafe to call.
+unsafe:
+    grep -rcE 'unsafe \{' src | grep -v ':0$'
+    @echo "$(grep -rE 'unsafe \{' src | wc -l) unsafe blocks"
+
+# Manual pages and completions, into target/release/pages/, where the Debian package takes them from.
+pages MULTISUM="target/release/multisum":
+    mkdir -p target/release/pages
+    {{MULTISUM}} man target/release/pages/man
+    {{MULTISUM}} completions bash > target/release/pages/multisum.bash
+    {{MULTISUM}} completions zsh > target/release/pages/_multisum
+    {{MULTISUM}} completions fish > target/release/pages/multisum.fish
+
+# A Debian package in target/debian/. Needs cargo-deb.
+deb:
+    cargo build --release --locked
+    just pages
+    cargo deb --no-build
+
+# What crates.io would get, built from nothing else.
+package:
+    cargo package --locked
+
+# One static binary for any Linux. Needs `rustup target add x86_64-unknown-linux-musl` and musl-gcc.
+static:
+    cargo build --release --locked --target x86_64-unknown-linux-musl
+
+# The tests of tests/cli/ with the program built for another platform: `windows` (under Wine; needs the
+# target x86_64-pc-windows-gnu, gcc-mingw-w64-x86-64 and wine64), `aarch64` (under qemu; needs
+# aarch64-unknown-linux-gnu, gcc-aarch64-linux-gnu and qemu-user), `musl` (as it is; needs
+# x86_64-unknown-linux-musl).
+test-platform PLATFORM *ARGS:
+    tests/platforms/run {{PLATFORM}} {{ARGS}}

@@ -6,6 +6,8 @@ use std::fmt::{self, Debug, Display, Formatter};
 use std::num::NonZeroU16;
 use std::str::FromStr;
 
+use crate::nearest::nearest;
+
 /// A hash algorithm or checksum with its digest length.
 ///
 /// # Examples
@@ -259,32 +261,8 @@ impl Display for Algorithm {
 pub struct UnknownAlgorithm(pub String);
 
 fn suggestion(spelling: &str) -> String {
-    let close = TABLE
-        .iter()
-        .map(|row| row.name)
-        .find(|name| is_close(name, spelling));
+    let close = nearest(spelling, TABLE.iter().map(|row| row.name));
     close.map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
-}
-
-/// One letter too many, too few, or another, or two neighbours swapped.
-fn is_close(name: &str, spelling: &str) -> bool {
-    let spelling = spelling.to_ascii_lowercase();
-    let (short, long) = if name.len() < spelling.len() {
-        (name, &*spelling)
-    } else {
-        (&*spelling, name)
-    };
-    let (short, long) = (short.as_bytes(), long.as_bytes());
-    let same_start = short.iter().zip(long).take_while(|(a, b)| a == b).count();
-    match long.len() - short.len() {
-        0 => match (&short[same_start..], &long[same_start..]) {
-            ([a, b, rest @ ..], [c, d, tail @ ..]) if (a, b) == (d, c) => rest == tail,
-            ([_, rest @ ..], [_, tail @ ..]) => rest == tail,
-            _ => true,
-        },
-        1 => short[same_start..] == long[same_start + 1..],
-        _ => false,
-    }
 }
 
 impl FromStr for Algorithm {

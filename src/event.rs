@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use std::io;
 
 use crate::algorithm::Algorithm;
+use crate::counted::{agreeing, counted};
 use crate::digest::Digest;
 use crate::engine::{Hashed, Instability};
 use crate::error::FileError;
@@ -68,7 +69,7 @@ pub enum Event<'a> {
 #[non_exhaustive]
 pub enum Note {
     /// Nothing but the files themselves could tell the algorithm of a list.
-    #[error("{manifest}: algorithm {algorithm}, found by trial on {files} file(s)")]
+    #[error("{manifest}: algorithm {algorithm}, found by trial on {}", counted(*.files as u64, "file"))]
     FoundByTrial {
         /// The list.
         manifest: RelPath,
@@ -91,7 +92,9 @@ pub enum Note {
     },
     /// The file system refused to bypass the page cache.
     #[error(
-        "--io direct: the file system refused it for {0} file(s), which were read through the page cache"
+        "--io direct: the file system refused it for {}, which {} read through the page cache",
+        counted(*.0, "file"),
+        agreeing(*.0, "was", "were")
     )]
     DirectRefused(u64),
     /// A manifest that records its base as an absolute path: wherever it is copied, it is the same
@@ -125,8 +128,11 @@ pub enum Note {
     },
     /// Names that were found under another spelling.
     #[error(
-        "{manifest}: {names} name(s) with backslashes or escapes were found only under the other name \
-         that they may stand for"
+        "{manifest}: {} with backslashes or escapes {} found only under the other name that {} may \
+         stand for",
+        counted(*.names, "name"),
+        agreeing(*.names, "was", "were"),
+        agreeing(*.names, "it", "they")
     )]
     OtherSpelling {
         /// The list.
@@ -151,10 +157,18 @@ pub enum Note {
         manifest: RelPath,
     },
     /// Files that no run with the present state has found to be as listed.
-    #[error("{0} listed file(s) were never found well since this state was begun")]
+    #[error(
+        "{} {} never found well since this state was begun",
+        counted(*.0, "listed file"),
+        agreeing(*.0, "was", "were")
+    )]
     NeverProved(u64),
     /// The file that has waited longest to be verified again.
-    #[error("the file that has waited longest was last found well {days} day(s) ago, at {}", .since.to_seconds())]
+    #[error(
+        "the file that has waited longest was last found well {} ago, at {}",
+        counted(*.days, "day"),
+        .since.to_seconds()
+    )]
     LongestWait {
         /// When it was last found to be as listed.
         since: Timestamp,
@@ -168,7 +182,11 @@ pub enum Note {
         manifest: RelPath,
     },
     /// Some of the files were compared with weak algorithms only.
-    #[error("not proof against tampering: {files} file(s) were compared with {algorithms} only")]
+    #[error(
+        "not proof against tampering: {} {} compared with {algorithms} only",
+        counted(*.files, "file"),
+        agreeing(*.files, "was", "were")
+    )]
     WeaklyProved {
         /// How many.
         files: u64,
@@ -186,16 +204,24 @@ pub enum Note {
     /// Entries that an update left as they are, since the files do not agree with them though nobody
     /// seems to have written to them.
     #[error(
-        "silent damage: {0} file(s) have other contents than recorded, though by their modification \
-         times nobody has written to them; the old entries are kept. Restore the files; or, if their \
-         contents are right, touch them and update again"
+        "silent damage: {} {} other contents than recorded, though by the modification {} nobody has \
+         written to {}; the old {} kept. Restore what is damaged; or, if the contents are right, touch \
+         {} and update again",
+        counted(*.0, "file"),
+        agreeing(*.0, "has", "have"),
+        agreeing(*.0, "time", "times"),
+        agreeing(*.0, "it", "them"),
+        agreeing(*.0, "entry is", "entries are"),
+        agreeing(*.0, "it", "them")
     )]
     DamageKept(u64),
     /// Files that an update did not read, since nothing but the date of a list says that they are
     /// unchanged.
     #[error(
-        "{files} file(s) were taken for unchanged by the date of the list alone; a list that was \
-         copied must be checked with verify first"
+        "{} {} taken for unchanged by the date of the list alone; a list that was copied must be \
+         checked with verify first",
+        counted(*.files, "file"),
+        agreeing(*.files, "was", "were")
     )]
     TrustedDate {
         /// How many.
@@ -208,10 +234,19 @@ pub enum Note {
         base: RelPath,
     },
     /// Entries of files that are gone, which an update dropped.
-    #[error("{0} entry(s) of files that are gone were dropped")]
+    #[error(
+        "{} of files that are gone {} dropped",
+        counted(*.0, "entry"),
+        agreeing(*.0, "was", "were")
+    )]
     Pruned(u64),
     /// Entries of files that are gone, which an update kept.
-    #[error("{0} entry(s) of files that are gone were kept; --prune drops them")]
+    #[error(
+        "{} of files that are gone {} kept; --prune drops {}",
+        counted(*.0, "entry"),
+        agreeing(*.0, "was", "were"),
+        agreeing(*.0, "it", "them")
+    )]
     GoneKept(u64),
     /// A signature beside a manifest that was written anew.
     #[error("{signature}: the signature is of the manifest as it was before; sign it again")]
@@ -225,7 +260,7 @@ pub enum Note {
     )]
     NoGeneration,
     /// Folders that no manifest can list.
-    #[error("{0} empty folder(s) cannot be listed in a bag")]
+    #[error("{} cannot be listed in a bag", counted(*.0, "empty folder"))]
     EmptyFolders(u64),
     /// A bag that an earlier run had begun to make.
     #[error(
@@ -250,14 +285,20 @@ pub enum Note {
         files: u64,
     },
     /// Files that a look at size and time could not settle.
-    #[error("--quick: {0} file(s) were read, since no size and modification time are recorded")]
+    #[error(
+        "--quick: {} {} read, since no size and modification time are recorded",
+        counted(*.0, "file"),
+        agreeing(*.0, "was", "were")
+    )]
     NotQuick(u64),
     /// Nothing was left by an earlier run.
     #[error("--resume: there was no journal of an earlier run to go on from")]
     NothingToResume,
     /// What an earlier run had left was not used.
     #[error(
-        "{journal}: {files} file(s) that an earlier run had done were hashed anew, since --resume was not given"
+        "{journal}: {} that an earlier run had done {} hashed anew, since --resume was not given",
+        counted(*.files, "file"),
+        agreeing(*.files, "was", "were")
     )]
     JournalUnused {
         /// The journal.
@@ -274,10 +315,10 @@ pub enum Note {
         place: u64,
     },
     /// Names that lead out of the base.
-    #[error("{0} listed name(s) lie outside the base")]
+    #[error("{} {} outside the base", counted(*.0, "listed name"), agreeing(*.0, "lies", "lie"))]
     OutsideBase(u64),
     /// Reads that failed and succeeded when tried again.
-    #[error("{0} failed read(s) succeeded when tried again: the medium may be failing")]
+    #[error("{} succeeded when tried again: the medium may be failing", counted(*.0, "failed read"))]
     RetriedReads(u64),
 }
 
@@ -493,7 +534,7 @@ pub enum Unverified {
     #[error("the name leads out of the base")]
     OutsideBase,
     /// The manifest itself says that the file was not hashed.
-    #[error("the manifest records that this file was not hashed")]
+    #[error("recorded as not hashed; 'multisum update' hashes what can be read now")]
     Gap,
     /// The two sides of a comparison have digests of different algorithms.
     #[error("no algorithm in common: {old} in the old one, {new} in the new one")]

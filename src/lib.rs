@@ -8,7 +8,7 @@
 //!
 //! | layer | modules | what they know |
 //! |---|---|---|
-//! | 0 | [`c4`], [`error`], [`hex`], [`quote`], [`relpath`], [`signature`], [`timestamp`] | names, times and errors as data |
+//! | 0 | [`c4`], [`counted`](mod@counted), [`error`], [`hex`], [`nearest`](mod@nearest), [`quote`], [`relpath`], [`signature`], [`timestamp`] | names, times and errors as data |
 //! | 1 | [`algorithm`], [`digest`], [`hasher`], [`lanes`], [`slice`](mod@slice) | bytes in, digests out |
 //! | 2 | [`walk`], [`manifest`], [`engine`] | the tree, the list, the machine; none knows another |
 //! | 3 | [`event`] | what can be said of a name |
@@ -50,6 +50,7 @@ pub mod algorithm;
 pub mod c4;
 #[doc(hidden)]
 pub mod cli;
+pub mod counted;
 pub mod digest;
 pub mod engine;
 pub mod error;
@@ -59,6 +60,7 @@ pub mod hex;
 pub mod lanes;
 pub mod location;
 pub mod manifest;
+pub mod nearest;
 pub mod ops;
 pub mod quote;
 pub mod relpath;

@@ -18,16 +18,21 @@ pub enum SignatureError {
     #[error("neither a minisign nor an SSH signature")]
     UnknownSignature,
     /// The text holds no public key for that kind of signature.
-    #[error("the key is no {0} public key")]
+    #[error("it is a {0} signature, and the key is no {0} public key")]
     NoKey(&'static str),
+    /// The text holds a private key, which no verifier should see.
+    #[error("the key is a private one; give the public one that belongs to it (.pub)")]
+    PrivateKey,
     /// A kind of key that is not supported.
-    #[error("keys of type {0} are not supported (Ed25519 and ECDSA P-256 are)")]
+    #[error("keys of type {0} are not supported; sign with a key of Ed25519 or ECDSA P-256")]
     UnsupportedKey(String),
     /// Another key made it.
     #[error("the signature was made by another key")]
     OtherKey,
     /// It was made for another purpose than signing files.
-    #[error("the signature is not over a file: its namespace is {0:?}")]
+    #[error(
+        "the signature is not over a file: its namespace is {0:?}; sign with ssh-keygen -Y sign -n file"
+    )]
     OtherPurpose(String),
     /// The bytes are not those that were signed, or the signature was altered.
     #[error("the signature does not belong to these bytes")]
@@ -75,6 +80,9 @@ impl SignatureKind {
 /// # Ok::<(), multisum::signature::SignatureError>(())
 /// ```
 pub fn check(message: &[u8], signature: &str, keys: &str) -> Result<SignatureKind, SignatureError> {
+    if is_private(keys) {
+        return Err(SignatureError::PrivateKey);
+    }
     if let Ok(signature) = Minisign::decode(signature) {
         check_minisign(message, &signature, keys)?;
         return Ok(SignatureKind::Minisign);
@@ -82,6 +90,12 @@ pub fn check(message: &[u8], signature: &str, keys: &str) -> Result<SignatureKin
     let signature = SshSig::from_pem(signature).map_err(|_| SignatureError::UnknownSignature)?;
     check_ssh(message, &signature, keys)?;
     Ok(SignatureKind::Ssh)
+}
+
+/// By the headings that OpenSSH, OpenSSL and minisign give to private keys.
+fn is_private(keys: &str) -> bool {
+    let heading = keys.lines().next().unwrap_or_default();
+    heading.contains("PRIVATE KEY-----") || heading.ends_with("encrypted secret key")
 }
 
 fn check_minisign(message: &[u8], signature: &Minisign, key: &str) -> Result<(), SignatureError> {
@@ -170,6 +184,14 @@ mod tests {
             check(MESSAGE, MINISIG, other),
             Err(SignatureError::OtherKey)
         );
+        for private in [
+            "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl",
+            "untrusted comment: minisign encrypted secret key\nRWRTY0Iy",
+        ] {
+            let refused = Err(SignatureError::PrivateKey);
+            assert_eq!(check(MESSAGE, SSH_SIG, private), refused);
+            assert_eq!(check(MESSAGE, MINISIG, private), refused);
+        }
     }
 
     #[test]

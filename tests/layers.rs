@@ -17,9 +17,11 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &[
         "c4",
+        "counted",
         "error",
         "hex",
         "location",
+        "nearest",
         "quote",
         "relpath",
         "signature",
@@ -76,6 +78,9 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("minisign_verify", &["src/signature.rs"]),
     ("ssh_key", &["src/signature.rs"]),
     ("clap", &["src/cli/"]),
+    ("clap_complete", &["src/cli/pages.rs"]),
+    ("clap_mangen", &["src/cli/pages.rs"]),
+    ("strsim", &["src/nearest.rs"]),
     ("signal_hook", &["src/cli/"]),
     ("tempfile", &["src/cli/"]),
     ("indicatif", &["src/report/progress.rs"]),

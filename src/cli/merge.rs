@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::counted::{counted, grouped};
 use crate::error::{Error, FileError};
 use crate::manifest::{Format, Header, output_hint};
 use crate::ops::{Converted, Loss, Parts, SurveyedManifest, Target};
 use crate::quote::OneLine;
 use crate::relpath::RelPath;
-use crate::report::figures::{counted, grouped};
 
 use super::args::MergeArgs;
 use super::convert::Told;

@@ -17,6 +17,7 @@ mod merge;
 mod mhl;
 mod names;
 mod output;
+mod pages;
 mod plan;
 mod scrub;
 mod signals;
@@ -64,6 +65,8 @@ fn dispatch(command: Command, console: &Console) -> Result<ExitCode, Failure> {
         Command::Convert(args) => convert::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Bench(args) => bench::run(&args, console),
+        Command::Completions(args) => pages::completions(args.shell),
+        Command::Man(args) => pages::man(&args.folder),
     }
 }
 

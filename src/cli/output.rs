@@ -43,11 +43,14 @@ enum Place {
 pub(super) enum OutputError {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("it exists; --force replaces it, 'multisum verify' checks against it")]
+    #[error(
+        "it exists; --force replaces it, 'multisum verify' checks against it, 'multisum update' brings it \
+         up to date"
+    )]
     Exists,
-    #[error("it is a folder")]
+    #[error("it is a folder; name a file in it")]
     Folder,
-    #[error("it is a symbolic link that leads nowhere")]
+    #[error("it is a symbolic link that leads nowhere; name the file itself, or remove the link")]
     Dangling,
 }
 

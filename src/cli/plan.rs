@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::algorithm::{Algorithm, UnknownAlgorithm};
+use crate::counted::{agreeing, counted};
 use crate::engine::{self, IoMode};
 use crate::error::{Error, FileError, Operation};
 use crate::lanes::{BackendError, Lanes};
@@ -91,7 +92,10 @@ pub(super) enum Failure {
          name one with -f"
     )]
     NoCommonFormat,
-    #[error("the parts lie in different folders, and the names in a native manifest have one base")]
+    #[error(
+        "the parts lie in different folders, and the names in a native manifest have one base; put them \
+         into one folder, or write another format with -f"
+    )]
     NoCommonBase,
     #[error("{}: {reason}", Quoted::path(.path))]
     Scope { path: PathBuf, reason: ScopeError },
@@ -108,7 +112,8 @@ pub(super) enum Failure {
     #[error("{}: an update is written to a file", Quoted::path(.0))]
     UpdateToStream(PathBuf),
     #[error(
-        "{}: no file is there, and the manifest lists some; is the disk mounted? nothing was written",
+        "{}: no file is there, and the manifest lists some; is the disk mounted? -C names another base; \
+         nothing was written",
         Quoted::path(.0)
     )]
     NothingThere(PathBuf),
@@ -134,9 +139,9 @@ pub(super) enum Failure {
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error(
-        "{}: an earlier run was stopped after {files} file(s); --resume goes on from there, {anew} \
-         begins anew",
-        Quoted::path(.journal)
+        "{}: an earlier run was stopped after {}; --resume goes on from there, {anew} begins anew",
+        Quoted::path(.journal),
+        counted(*.files, "file")
     )]
     JournalLeft {
         journal: PathBuf,
@@ -145,7 +150,12 @@ pub(super) enum Failure {
     },
     #[error("--resume: no -o is a file, so that there is nothing to go on from")]
     NothingToResume,
-    #[error("{cause}; --resume goes on from there: {files} file(s) are done, by {}", Quoted::path(.journal))]
+    #[error(
+        "{cause}; --resume goes on from there: {} {} done, by {}",
+        counted(*.files, "file"),
+        agreeing(*.files, "is", "are"),
+        Quoted::path(.journal)
+    )]
     Stopped {
         cause: Box<Failure>,
         journal: PathBuf,

@@ -1,6 +1,5 @@
 //! `multisum update`.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -176,13 +175,9 @@ fn open(args: &UpdateArgs, asked: Option<Algorithm>) -> Result<ManifestFile, Fai
     if path.as_os_str() == "-" || !path.metadata().map_err(failed)?.is_file() {
         return Err(refused(args, ops::RenewalError::NoRegularFile));
     }
-    let file = File::open(path).map_err(failed)?;
-    let hints = Hints {
-        list_name: Some(path.clone()),
-        algorithm: asked,
-        format: args.format,
-    };
-    Ok(ManifestFile::of_file(RelPath::from_path(path), file, hints))
+    // Windows replaces no file that is open.
+    let may_stay_open = cfg!(not(windows));
+    plan::manifest_file(path, plan::hints(path, asked, args.format), may_stay_open)
 }
 
 /// The file that is written.

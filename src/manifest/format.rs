@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use super::{bagit, evidence};
 use crate::algorithm::Algorithm;
+use crate::nearest::nearest;
 
 /// A manifest format.
 ///
@@ -184,8 +185,18 @@ impl Display for Format {
 
 /// A name that stands for no format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format '{}' (known: {})", crate::quote::Quoted::new(.0), names())]
+#[error(
+    "unknown format '{}' ({}known: {})",
+    crate::quote::Quoted::new(.0),
+    suggestion(.0),
+    names()
+)]
 pub struct UnknownFormat(pub String);
+
+fn suggestion(spelling: &str) -> String {
+    let close = nearest(spelling, TABLE.iter().map(|row| row.name));
+    close.map_or_else(String::new, |name| format!("did you mean {name}? "))
+}
 
 fn names() -> String {
     let names: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
@@ -263,8 +274,11 @@ mod tests {
         for format in Format::all() {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
-        let message = "gnuu".parse::<Format>().unwrap_err().to_string();
-        assert!(message.starts_with("unknown format 'gnuu' (known: gnu, gnu-zero, bsd, jsonl, "));
+        let message = |name: &str| name.parse::<Format>().unwrap_err().to_string();
+        let known = "known: gnu, gnu-zero, bsd, jsonl, ";
+        assert!(message("foo").starts_with(&format!("unknown format 'foo' ({known}")));
+        let told = format!("unknown format 'hashdep' (did you mean hashdeep? {known}");
+        assert!(message("hashdep").starts_with(&told));
     }
 
     #[test]

@@ -1,33 +1,10 @@
-//! Numbers for people: grouped counts, decimal sizes, rates, times, plural forms.
+//! Numbers for people: decimal sizes, rates, times.
 
 use std::time::Duration;
 
+use crate::counted::{counted, grouped};
+
 const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
-
-/// A whole number with a comma between groups of three digits.
-///
-/// # Examples
-///
-/// ```
-/// assert_eq!(multisum::report::figures::grouped(1_234_567), "1,234,567");
-/// ```
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A count with its noun: `1 file`, `2 files`, `1,000 files`. The plural is the noun with an `s`.
-pub fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
-}
 
 /// A number of bytes with three significant digits in decimal units (1 kB is 1000 bytes); below
 /// that, exact.

@@ -345,7 +345,7 @@ mod tests {
 {"path":"a","outcome":"new"}
 {"path":"a","outcome":"unreadable","error":"open: Permission denied (os error 13)"}
 {"path":"a","outcome":"unstable","error":"size went from 1 to 2 bytes while it was read"}
-{"path":"a","outcome":"unverified","error":"the manifest records that this file was not hashed"}
+{"path":"a","outcome":"unverified","error":"recorded as not hashed; 'multisum update' hashes what can be read now"}
 {"path":"a","outcome":"unread"}
 "#
         );
@@ -459,7 +459,7 @@ mod tests {
              \"unread\":1,\"hashed\":0,\"skipped\":0,\"malformed\":0,\"bytes\":7,\"seconds\":3.1,\
              \"base\":\"/srv\",\"bases\":[{\"path\":\"/srv\"},{\"path_b64\":\"L/8=\"}],\
              \"algorithms\":[\"crc32\"],\"warnings\":[\"not proof against tampering: \
-             only crc32 was compared\",\"1 not read: size and time are as recorded\",\"2 listed name(s) lie outside the base\"],\
+             only crc32 was compared\",\"1 not read: size and time are as recorded\",\"2 listed names lie outside the base\"],\
              \"exit_code\":2}}\n"
         );
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::columns::{padded, padded_left, shortened, width};
-use super::figures::{counted, grouped, per, rough_time, size};
+use super::figures::{per, rough_time, size};
 use super::json::{Object, seconds};
 use super::pace::Pace;
+use crate::counted::{counted, grouped};
 use crate::engine::{Gauges, LargeFile, Totals};
 use crate::quote::Quoted;
 

@@ -3,13 +3,17 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::figures::{counted, grouped, rate, size, time};
+use super::figures::{rate, size, time};
 use super::{Command, Counts, Verbosity};
 use crate::algorithm::{Algorithm, Strength};
+use crate::counted::{counted, grouped};
 use crate::event::{Note, OutcomeWord};
 use crate::manifest::Evidence;
 use crate::quote::OneLine;
 use crate::relpath::RelPath;
+
+const NOT_ONE_IS_THERE: &str = "not one listed file is there; is the base right? -C names another, \
+     --map and --strip change the listed names";
 
 /// Everything that the end of a report tells.
 #[derive(Clone, Debug)]
@@ -197,7 +201,7 @@ impl Summary {
             return Some("nothing was verified".to_owned());
         }
         if self.not_checked == 0 && self.counts.outcomes() == self.counts.of(OutcomeWord::Missing) {
-            return Some("not one listed file is there; is the base right?".to_owned());
+            return Some(NOT_ONE_IS_THERE.to_owned());
         }
         self.weakness()
     }
@@ -358,7 +362,7 @@ mod tests {
         let warnings = |verdicts: &[Verdict]| verify(verdicts).warnings();
         assert_eq!(
             warnings(&[Verdict::Missing, Verdict::Missing]),
-            ["not one listed file is there; is the base right?"]
+            [NOT_ONE_IS_THERE]
         );
         let ok = Verdict::Ok { size: 0 };
         assert!(warnings(&[Verdict::Missing, ok]).is_empty());
@@ -430,7 +434,7 @@ mod tests {
         };
         summary.counts.add(&line);
         summary.notes = vec![Note::DirectRefused(2)];
-        let note = "--io direct: the file system refused it for 2 file(s), \
+        let note = "--io direct: the file system refused it for 2 files, \
                     which were read through the page cache";
         assert_eq!(summary.warnings(), ["1 line is malformed", note]);
         summary.counts.add(&line);

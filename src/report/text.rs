@@ -274,7 +274,7 @@ moved       a -> b
 new         a
 unreadable  a: open: Permission denied (os error 13)
 unstable    a: size went from 1 to 2 bytes while it was read
-unverified  a: the manifest records that this file was not hashed
+unverified  a: recorded as not hashed; 'multisum update' hashes what can be read now
 ";
 
     #[test]

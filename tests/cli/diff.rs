@@ -152,7 +152,7 @@ fn gaps_are_unverified_and_what_lies_below_them_may_be_there() {
         let output = tree.cmd(["diff", old, new]).run();
         output
             .stdout(
-                "unverified  d: the manifest records that this file was not hashed\n\
+                "unverified  d: recorded as not hashed; 'multisum update' hashes what can be read now\n\
                  unverified  d/x: it may lie in a folder that could not be read\n",
             )
             .stderr_has(": 2 unchanged, 2 unverified; ")

@@ -39,6 +39,8 @@ mod touched;
 mod formats;
 
 // Both.
+mod coming;
+mod help;
 mod interop;
 mod kernels;
 mod promises;

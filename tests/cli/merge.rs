@@ -162,7 +162,7 @@ fn a_truncated_or_altered_part_is_named_and_nothing_is_written() {
     refused(
         &tree,
         &["MD5A", "MD5B"],
-        "multisum: MD5A: 1 line(s) cannot be used",
+        "multisum: MD5A: 1 line cannot be used",
     );
 }
 

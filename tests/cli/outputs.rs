@@ -195,7 +195,7 @@ fn a_list_that_appears_during_the_run_is_not_replaced_unasked() {
         );
         let output = tree.shell(&script).run();
         let told = "multisum: out/L: it exists; --force replaces it, \
-                    'multisum verify' checks against it\n";
+                    'multisum verify' checks against it, 'multisum update' brings it up to date\n";
         let told = if code == 2 { told } else { "" };
         output.stderr(told).code(code).check();
         assert_eq!(tree.read("out/L") == b"theirs\n", code == 2);
@@ -211,7 +211,7 @@ fn a_link_that_leads_nowhere_is_refused() {
         &["hash", "-o", "L", "a"][..],
         &["hash", "-o", "L", "--force", "a"],
     ] {
-        let told = "multisum: L: it is a symbolic link that leads nowhere\n";
+        let told = "multisum: L: it is a symbolic link that leads nowhere; name the file itself, or remove the link\n";
         tree.cmd(args).run().stderr(told).code(2).check();
     }
     assert!(fs::symlink_metadata(tree.path("L")).unwrap().is_symlink());

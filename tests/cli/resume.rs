@@ -128,7 +128,7 @@ fn a_journal_is_not_thrown_away_unasked() {
     for (more, told) in [
         (
             &[][..],
-            "an earlier run was stopped after 20 file(s); --resume goes on",
+            "an earlier run was stopped after 20 files; --resume goes on",
         ),
         (
             &["--resume", "-a", "md5"],
@@ -155,7 +155,7 @@ fn a_journal_is_not_thrown_away_unasked() {
     let output = whole(&tree, "--force").run();
     output
         .stderr_has("hashed 21 files")
-        .stderr_has("20 file(s) that an earlier run had done were hashed anew")
+        .stderr_has("20 files that an earlier run had done were hashed anew")
         .check();
     assert_eq!(tree.names_in(""), names(&["L", "d", "pipe"]));
 }
@@ -226,7 +226,9 @@ fn two_runs_do_not_write_one_list() {
     for more in [&[][..], &["--resume"], &["--force"]] {
         let output = tree.cmd(ARGS.iter().chain(more)).run();
         output
-            .stderr("multisum: .L.journal: held by another run, which is still going on\n")
+            .stderr(
+                "multisum: .L.journal: held by another run, which is still going on; wait for its end\n",
+            )
             .code(2)
             .check();
     }
@@ -248,7 +250,7 @@ fn a_signal_leaves_the_journal_and_says_how_to_go_on() {
         assert!(asked.elapsed() < Duration::from_secs(5), "{signal}");
         output
             .stderr(
-                "multisum: interrupted; --resume goes on from there: 20 file(s) are done, by \
+                "multisum: interrupted; --resume goes on from there: 20 files are done, by \
                  [TREE]/.L.journal\n",
             )
             .code(code)

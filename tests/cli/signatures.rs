@@ -109,7 +109,7 @@ fn nothing_is_verified_by_a_manifest_whose_signature_cannot_be_checked() {
         (
             "SHA256SUMS.minisig",
             "ed25519.pub",
-            "the key is no minisign public key",
+            "it is a minisign signature, and the key is no minisign public key",
         ),
         (
             "SHA256SUMS.ed25519.sig",

@@ -132,7 +132,7 @@ fn quick_without_sizes_and_times_reads_everything_and_says_so() {
     let output = tree.cmd(["verify", "--quick", "L"]).run();
     output
         .stderr_has(": 1 ok;")
-        .stderr_has("--quick: 1 file(s) were read, since no size and modification time")
+        .stderr_has("--quick: 1 file was read, since no size and modification time")
         .check();
     tree.file("L", "");
     let empty = tree.cmd(["verify", "--quick", "L"]).run();

@@ -162,7 +162,7 @@ fn a_life_of_a_manifest_gives_each_name_one_outcome() {
         .stdout_has(told)
         .stdout_has("changed     edit  (size: expected 2, got 3; sha256: expected ")
         .stderr_has(": 3 ok, 1 changed, 3 missing, 1 moved, 1 new; base .; sha256")
-        .stderr_has("3 entry(s) of files that are gone were kept; --prune drops them")
+        .stderr_has("3 entries of files that are gone were kept; --prune drops them")
         .code(1)
         .check();
     let verified = tree.cmd(["verify", "--exact", "t.jsonl"]).run();
@@ -177,7 +177,7 @@ fn a_life_of_a_manifest_gives_each_name_one_outcome() {
         &tree,
         &["--prune", "t.jsonl"],
         missing,
-        "3 entry(s) of files that are gone were dropped",
+        "3 entries of files that are gone were dropped",
         0,
     );
     let verified = tree.cmd(["verify", "--exact", "t.jsonl"]).run();
@@ -197,7 +197,7 @@ fn silent_damage_is_never_taken_up() {
         output
             .stdout_has("corrupt     a  (sha256: expected ba7816bf")
             .stderr_has("read 1 file, 3 bytes in [TIME]: 1 corrupt, 1 unread; base .")
-            .stderr_has("the old entries are kept")
+            .stderr_has("the old entry is kept")
             .code(1)
             .check();
         assert_eq!(
@@ -276,7 +276,7 @@ fn files_as_young_as_the_manifest_are_read() {
         let output = tree.cmd(args).run().stdout_has("changed     a");
         output.stderr_has(": 1 changed, 1 unread")
     };
-    let told = "silent damage: 1 file(s) have other contents than recorded";
+    let told = "silent damage: 1 file has other contents than recorded";
     update().stderr_has(told).code(1).check();
     assert_eq!(tree.read("MD5SUMS"), before);
     tree.modified("a", std::time::SystemTime::now());
@@ -297,7 +297,7 @@ fn another_size_with_the_recorded_time_is_damage_too() {
     let output = tree.cmd(["update", "t.jsonl"]).run();
     output
         .stdout_has("changed     a  (size: expected 3, got 6; sha256: expected ba7816bf")
-        .stderr_has("silent damage: 1 file(s) have other contents than recorded")
+        .stderr_has("silent damage: 1 file has other contents than recorded")
         .code(1)
         .check();
     assert_eq!(
@@ -329,7 +329,7 @@ fn files_that_only_the_date_of_the_list_proves_are_told() {
     tree.file("a", "abc").file("b", "hello");
     age();
     hash(&tree, &["-o", "MD5SUMS", "."]);
-    let told = "2 file(s) were taken for unchanged by the date of the list alone; a list that was \
+    let told = "2 files were taken for unchanged by the date of the list alone; a list that was \
                 copied must be checked with verify first\n";
     expect(&tree, &["MD5SUMS"], "", told, 0);
 }
@@ -423,7 +423,7 @@ fn of_a_recorded_folder_that_lost_all_of_its_files_nothing_is_pruned() {
     let missing = "missing     disk1/a\n";
     expect(&tree, &["t.jsonl"], missing, ": 1 ok, 1 missing", 1);
     // A file that was itself named is not there, and that is all.
-    let dropped = "1 entry(s) of files that are gone were dropped";
+    let dropped = "1 entry of files that are gone was dropped";
     expect(&tree, &["--prune", "files.jsonl"], missing, dropped, 0);
 }
 

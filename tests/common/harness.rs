@@ -18,7 +18,11 @@ use crate::common::process::{Finished, Running, clean_environment};
 pub(crate) use crate::common::tool;
 use crate::common::{painted, skipped};
 
-pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_multisum");
+pub(crate) const BINARY: &str = match option_env!("MULTISUM_BINARY") {
+    // The program for another platform, behind an emulator: see tests/platforms/run.
+    Some(other) => other,
+    None => env!("CARGO_BIN_EXE_multisum"),
+};
 
 pub(crate) const MD5_OF_ABC: &str = "900150983cd24fb0d6963f7d28e17f72";
 pub(crate) const MD5_OF_NOTHING: &str = "d41d8cd98f00b204e9800998ecf8427e";

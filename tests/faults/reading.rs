@@ -56,7 +56,7 @@ pub(crate) fn a_read_that_fails_once_is_tried_again_and_noted() {
         };
         let output = expect_whole(&tree, output);
         output
-            .stderr_has("1 failed read(s) succeeded when tried again")
+            .stderr_has("1 failed read succeeded when tried again")
             .check();
     }
 }

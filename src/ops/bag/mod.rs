@@ -14,6 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::algorithm::Algorithm;
+use crate::counted::counted;
 use crate::engine;
 use crate::error::{Error, FileError, Operation};
 use crate::event::{Event, Note, Sink};
@@ -84,7 +85,7 @@ pub enum BagError {
         kind: Special,
     },
     /// Files that were told to the sink.
-    #[error("{0} file(s) could not be hashed; nothing was changed")]
+    #[error("{} could not be hashed; nothing was changed", counted(*.0, "file"))]
     NotHashed(u64),
     /// Something else happened to the folder meanwhile.
     #[error("{0}: changed, came or went after it was hashed; nothing was changed")]

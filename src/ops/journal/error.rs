@@ -34,14 +34,21 @@ pub enum JournalError {
     #[error("{}: {}", Quoted::path(.0.path()), .0)]
     File(#[from] FileError),
     /// Another run holds it.
-    #[error("{}: held by another run, which is still going on", Quoted::path(.0))]
+    #[error(
+        "{}: held by another run, which is still going on; wait for its end",
+        Quoted::path(.0)
+    )]
     Busy(PathBuf),
     /// Something else has its name. It is not touched.
-    #[error("{}: it is in the way, and no journal that this version can read", Quoted::path(.0))]
+    #[error(
+        "{}: it is in the way, and no journal that this version can read; move or remove it",
+        Quoted::path(.0)
+    )]
     Foreign(PathBuf),
     /// It is of a run that was made on other terms. It is not touched.
     #[error(
-        "{}: the run that was stopped had other {}: '{}', and now '{}'",
+        "{}: the run that was stopped had other {}: '{}', and now '{}'; repeat it as it was, or remove \
+         the journal to begin anew",
         Quoted::path(.path), .theirs.what, .theirs.value, .ours
     )]
     OtherTerms {

@@ -1,12 +1,11 @@
 //! A run of the engine that a journal is kept up with, and that is spared what an earlier run has done.
 
 use std::borrow::Cow;
-use std::fs;
 use std::io;
-use std::path::PathBuf;
 
 use crate::engine::{self, Job, Links, Observer, Outcome, Saved, Source, Status};
 use crate::error::{Error, FileError};
+use crate::location::Location;
 use crate::relpath::RelPath;
 
 use super::{Journal, Recorded, Resumed};
@@ -51,7 +50,7 @@ struct Spared<T> {
     /// What an earlier run has found.
     before: Option<Box<Recorded>>,
     /// Where to look when the file could not be read, if that is recorded.
-    place: Option<(PathBuf, Links)>,
+    place: Option<(Location, Links)>,
 }
 
 /// Adds what an earlier run knew of a file. That goes before what else is known of it: it was read
@@ -112,10 +111,7 @@ impl<T> Spared<T> {
     /// What the file is now, where that is wanted. One that cannot even be looked at is tried again.
     fn status(&self) -> Option<Status> {
         let (path, links) = self.place.as_ref()?;
-        let metadata = match links {
-            Links::Follow => fs::metadata(path),
-            Links::Refuse => fs::symlink_metadata(path),
-        };
+        let metadata = path.metadata(links.follows());
         Some(Status::of(&metadata.ok()?))
     }
 }

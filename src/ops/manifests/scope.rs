@@ -19,7 +19,7 @@ pub enum ScopeError {
     #[error("a recorded glob cannot be used: {0}")]
     Filter(#[from] FilterError),
     /// An option that says otherwise than the manifest.
-    #[error("{option}: the manifest records {recorded}, not {given}")]
+    #[error("{option}: the manifest records {recorded}, not {given}; leave the option out")]
     Differs {
         /// The option.
         option: &'static str,

@@ -1,5 +1,6 @@
 //! Why parts cannot be merged.
 
+use crate::counted::counted;
 use crate::error::Error;
 use crate::event::Unverified;
 use crate::relpath::RelPath;
@@ -11,10 +12,15 @@ use super::super::convert::ConvertError;
 #[non_exhaustive]
 pub enum MergeError {
     /// A part is incomplete or was altered.
-    #[error("{0}: it is damaged as a whole or incomplete; a merged manifest would hide that")]
+    #[error(
+        "{0}: it is damaged as a whole or incomplete, which a merged manifest would hide; hash that part again"
+    )]
     Damaged(RelPath),
     /// A part has lines that cannot be used.
-    #[error("{part}: {lines} line(s) cannot be used; a merged manifest would hide that")]
+    #[error(
+        "{part}: {} cannot be used, which a merged manifest would hide; hash that part again",
+        counted(*.lines, "line")
+    )]
     Malformed {
         /// The part.
         part: RelPath,

@@ -24,7 +24,10 @@ use super::order::WalkOrder;
 #[non_exhaustive]
 pub enum RenewalError {
     /// It is incomplete, was altered, or holds lines that cannot be used.
-    #[error("it is damaged, and a damaged manifest is not written anew; nothing was written")]
+    #[error(
+        "it is damaged, and a damaged manifest is not written anew; restore it, or make another with \
+         'multisum hash'; nothing was written"
+    )]
     Damaged,
     /// Its lines contradict each other.
     #[error("{name}: {reason}; correct that first; nothing was written")]

@@ -13,6 +13,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::algorithm::Algorithm;
+use crate::counted::{agreeing, counted};
 use crate::error::{Error, FileError, Operation};
 use crate::manifest::bagit::{
     self, Declaration, Listed, ManifestName, Spelling, payload_name, tag_name,
@@ -378,7 +379,11 @@ impl Bag<'_> {
             self.join_fetch(part, line, &name, fetch.length);
         }
         if holes > 0 {
-            let what = format!("{holes} file(s) are still to be fetched; nothing is fetched here");
+            let what = format!(
+                "{} {} still to be fetched; nothing is fetched here",
+                counted(holes, "file"),
+                agreeing(holes, "is", "are")
+            );
             self.remark(part, last_line, what);
         }
         Ok(())
@@ -427,8 +432,9 @@ impl Bag<'_> {
             absent.dedup();
             if let Some(first) = absent.first() {
                 let rule = format!(
-                    "{} file(s) of another manifest are not listed, the first of them {first}",
-                    absent.len()
+                    "{} of another manifest {} not listed, the first of them {first}",
+                    counted(absent.len() as u64, "file"),
+                    agreeing(absent.len() as u64, "is", "are")
                 );
                 findings.push((manifest.part, manifest.last_line, rule));
             }
