@@ -66,7 +66,8 @@ fn has_cargo_deb() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).any(|folder| folder.join("cargo-deb").is_file());
     if !found {
-        writeln!(std::io::stderr(), "skipped: cargo-deb not installed").unwrap();
+        writeln!(std::io::stderr(), "skipped: cargo-deb not installed")
+            .expect("standard error takes a line");
     }
     found
 }
@@ -101,12 +102,7 @@ fn the_debian_package_holds_program_pages_and_completions() {
         .current_dir(root());
     printed(&mut deb);
     let installed = target.join("installed");
-    printed(
-        Command::new("dpkg-deb")
-            .arg("-x")
-            .arg(&package)
-            .arg(&installed),
-    );
+    install(&package, &installed);
     for name in [
         "usr/bin/multisum",
         "usr/share/man/man1/multisum.1",
