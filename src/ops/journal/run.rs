@@ -132,6 +132,7 @@ impl<T: Keyed> Observer<Spared<T>> for Recorder<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::Path;
     use std::time::{Duration, SystemTime};
 
