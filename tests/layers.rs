@@ -65,7 +65,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("crossbeam_channel", &["src/engine/"]),
     (
         "rustix",
-        &["src/engine/", "src/location.rs", "src/walk/listing.rs"],
+        &["src/engine/", "src/location/", "src/walk/listing.rs"],
     ),
     ("memmap2", &["src/engine/mmap.rs"]),
     ("libc", &["src/engine/mmap.rs", "src/cli/streams.rs"]),

@@ -67,6 +67,7 @@ fn end_what_is_stuck(asked: Arc<AtomicBool>) {
 
 #[expect(
     clippy::exit,
+    clippy::disallowed_methods,
     reason = "the thread that could return is the one that is stuck"
 )]
 fn end() -> ! {

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::vec;
 
 use super::links::{Stretch, refuse_loop};
-use super::listing::{Entry, Handle, Kind, Listing, list};
+use super::listing::{Entry, Handle, Identity, Kind, Listing, list};
 use super::names::Root;
 use super::overlap::Overlap;
 use super::walker::{Options, kind_in_tree};
 use super::{Found, FoundKind, Special};
 use crate::error::{FileError, Operation};
 use crate::location::{Anchor, LinkInTheWay, Location, below};
+use crate::quote::Quoted;
 
 /// The walk of one root.
 #[derive(Debug)]
@@ -48,6 +49,7 @@ struct Level {
     path: PathBuf,
     entries: vec::IntoIter<Entry>,
     broken_off: Option<io::Error>,
+    identity: Option<Identity>,
     /// To open the directories in it, unless so many are open below it that this one is closed.
     handle: Option<Handle>,
 }
@@ -55,6 +57,15 @@ struct Level {
 /// How many directories of a tree are held open at most. Those further up are opened anew when the
 /// walk comes back to them.
 const MOST_HELD: usize = 16;
+
+/// How many bytes a path may have: more than trees are deep, so that one without a bottom ends.
+const LONGEST_PATH: usize = 128 * 1024;
+
+/// The directory that a directory leads back to although there is no link: file systems that are
+/// damaged or made up by a program have such.
+#[derive(Debug, thiserror::Error)]
+#[error("it leads back to {}", Quoted::path(.0))]
+struct Loop(PathBuf);
 
 impl Tree {
     pub(super) fn new(root: Root, overlap: Overlap, options: &Options) -> Self {
@@ -141,17 +152,14 @@ impl Tree {
         if self.is_too_deep(options) || !self.wants_directory(&path, options) {
             return None;
         }
+        if path.as_os_str().len() > LONGEST_PATH {
+            let error = io::ErrorKind::InvalidFilename.into();
+            return Some(self.list_failed(path, error));
+        }
         let anchor = Arc::clone(&self.starts.last()?.anchor);
         let parent = self.levels.last().and_then(|level| level.handle.as_ref());
         match list(&anchor, &path, parent) {
-            Ok(listing) => match self.is_beyond_border(&listing) {
-                Ok(true) => None,
-                Ok(false) => {
-                    self.enter(path, listing);
-                    None
-                }
-                Err(error) => Some(self.stat_failed(path, error, false)),
-            },
+            Ok(listing) => self.enter_inside(path, listing),
             Err(error) => Some(self.list_failed(path, error)),
         }
     }
@@ -181,11 +189,28 @@ impl Tree {
         Ok(())
     }
 
+    /// Enters a directory, unless it lies on another file system or around itself.
+    fn enter_inside(&mut self, path: PathBuf, listing: Listing) -> Option<Found> {
+        match self.is_beyond_border(&listing) {
+            Ok(true) => return None,
+            Ok(false) => {}
+            Err(error) => return Some(self.stat_failed(path, error, false)),
+        }
+        let same = |level: &&Level| level.identity.is_some() && level.identity == listing.identity;
+        if let Some(above) = self.levels.iter().find(same) {
+            let error = io::Error::other(Loop(above.path.clone()));
+            return Some(self.list_failed(path, error));
+        }
+        self.enter(path, listing);
+        None
+    }
+
     fn enter(&mut self, path: PathBuf, listing: Listing) {
         self.levels.push(Level {
             path,
             entries: listing.entries.into_iter(),
             broken_off: listing.broken_off,
+            identity: listing.identity,
             handle: Some(listing.handle),
         });
         let above = self.levels.len().checked_sub(MOST_HELD + 1);

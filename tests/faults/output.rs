@@ -145,7 +145,7 @@ pub(crate) fn an_update_without_room_leaves_the_old_manifest_whole() {
     assert!(fill.is_err());
     let output = tree.cmd(["update", "-C", "d", "small/M"]).run();
     output
-        .stderr("multisum: [TREE]/small/M: write: No space left on device (os error 28)\n")
+        .stderr("multisum: [TREE]/small/.M.journal: write: No space left on device (os error 28)\n")
         .code(2)
         .check();
     assert_eq!(tree.read("small/M"), old);

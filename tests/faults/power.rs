@@ -177,6 +177,50 @@ fn during_update(kind: &'static str, count: u32) {
     cuts(&job, kind, count);
 }
 
+/// A run that is at work on a pipe when the power fails, after it has been for a while: what it did
+/// first is not done again.
+fn little_is_lost(kind: &'static str) {
+    let tree = Tree::new();
+    for number in 0..20 {
+        tree.file(format!("t/{number}"), "abc");
+    }
+    tree.fifo("pipe");
+    let Some(image) = Image::new(&tree, kind, &[], "m") else {
+        return;
+    };
+    let Some(mounted) = image.mount() else { return };
+    // What was touched right before a run is read again in any case.
+    thread::sleep(Duration::from_millis(2_100));
+    let args = "hash -a md5 -f bsd -o m/L t pipe";
+    let started = tree.shell(&format!("exec $M {args}")).start();
+    thread::sleep(Duration::from_secs(8));
+    if image.cut_power().is_none() {
+        return;
+    }
+    started.signal_if_running("KILL");
+    let output = started.wait();
+    assert!(matches!(output.code, None | Some(2)), "{output}");
+    drop(output.stdout_any().stderr_any());
+    mounted.unmount();
+    let Some(_mounted) = image.mount() else {
+        return;
+    };
+    let again = format!("(printf abc >pipe) & exec $M {args} --resume");
+    tree.shell(&again)
+        .run()
+        .stderr_has("hashed 1 file, 3 bytes")
+        .stderr_has("20 from the journal")
+        .check();
+}
+
+pub(crate) fn little_work_is_lost_on_ext4() {
+    little_is_lost("ext4");
+}
+
+pub(crate) fn little_work_is_lost_on_xfs() {
+    little_is_lost("xfs");
+}
+
 const FEW: u32 = 2;
 const MANY: u32 = 20;
 

@@ -95,7 +95,7 @@ pub(crate) fn each_signal_has_its_code_and_spares_the_old_list() {
         let output = started.wait();
         assert!(asked.elapsed() < Duration::from_secs(2), "{signal}");
         output
-            .stderr_has("interrupted; --resume goes on from there: 1 file(s) are done")
+            .stderr_has("interrupted; --resume goes on from there: 1 file is done")
             .code(code)
             .check();
         assert_eq!(tree.read("L"), b"old");

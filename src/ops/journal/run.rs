@@ -164,7 +164,7 @@ mod tests {
             None => lock.begin(Timestamp::now(), &terms).unwrap(),
         };
         let source = Source::File {
-            path: path.to_owned(),
+            path: path.to_owned().into(),
             links: Links::Refuse,
         };
         let job = Job {
