@@ -38,13 +38,8 @@ pub(super) struct Listing {
     pub(super) entries: Vec<Entry>,
     /// Why there may be more names.
     pub(super) broken_off: Option<io::Error>,
-    /// What tells the directory from all others, if the system does.
-    pub(super) identity: Option<Identity>,
     pub(super) handle: Handle,
 }
-
-/// File system and inode.
-pub(super) type Identity = (u64, u64);
 
 /// Lists a directory below an anchor. `parent` is the directory that it lies in, if that is open.
 pub(super) fn list(anchor: &Anchor, path: &Path, parent: Option<&Handle>) -> io::Result<Listing> {
@@ -64,7 +59,7 @@ mod platform {
     use rustix::fs::{Dir, FileType, fstat};
     use rustix::io::Errno;
 
-    use super::{Anchor, Entry, Identity, Kind, Listing, Path, Special, io};
+    use super::{Anchor, Entry, Kind, Listing, Path, Special, io};
 
     /// A directory that is held open.
     #[derive(Debug)]
@@ -77,14 +72,8 @@ mod platform {
 
         /// The file system that the directory lies on.
         pub(in super::super) fn device(&self) -> io::Result<u64> {
-            Ok(self.identity()?.0)
-        }
-
-        /// What tells the directory from all others.
-        #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
-        fn identity(&self) -> io::Result<Identity> {
-            let stat = fstat(self.descriptor()?)?;
-            Ok((stat.st_dev as u64, stat.st_ino as u64))
+            #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
+            Ok(fstat(self.descriptor()?)?.st_dev as u64)
         }
     }
 
@@ -104,7 +93,6 @@ mod platform {
             return Ok(Listing {
                 entries,
                 broken_off: broken_off.map(io::Error::from),
-                identity: Some(handle.identity()?),
                 handle,
             });
         }
@@ -188,7 +176,6 @@ mod platform {
         Ok(Listing {
             entries,
             broken_off,
-            identity: None,
             handle: Handle(path.to_path_buf()),
         })
     }

@@ -8,14 +8,13 @@ use std::sync::Arc;
 use std::vec;
 
 use super::links::{Stretch, refuse_loop};
-use super::listing::{Entry, Handle, Identity, Kind, Listing, list};
+use super::listing::{Entry, Handle, Kind, Listing, list};
 use super::names::Root;
 use super::overlap::Overlap;
 use super::walker::{Options, kind_in_tree};
 use super::{Found, FoundKind, Special};
 use crate::error::{FileError, Operation};
 use crate::location::{Anchor, LinkInTheWay, Location, below};
-use crate::quote::Quoted;
 
 /// The walk of one root.
 #[derive(Debug)]
@@ -49,7 +48,6 @@ struct Level {
     path: PathBuf,
     entries: vec::IntoIter<Entry>,
     broken_off: Option<io::Error>,
-    identity: Option<Identity>,
     /// To open the directories in it, unless so many are open below it that this one is closed.
     handle: Option<Handle>,
 }
@@ -60,12 +58,6 @@ const MOST_HELD: usize = 16;
 
 /// How many bytes a path may have: more than trees are deep, so that one without a bottom ends.
 const LONGEST_PATH: usize = 128 * 1024;
-
-/// The directory that a directory leads back to although there is no link: file systems that are
-/// damaged or made up by a program have such.
-#[derive(Debug, thiserror::Error)]
-#[error("it leads back to {}", Quoted::path(.0))]
-struct Loop(PathBuf);
 
 impl Tree {
     pub(super) fn new(root: Root, overlap: Overlap, options: &Options) -> Self {
@@ -189,17 +181,12 @@ impl Tree {
         Ok(())
     }
 
-    /// Enters a directory, unless it lies on another file system or around itself.
+    /// Enters a directory, unless it lies on another file system.
     fn enter_inside(&mut self, path: PathBuf, listing: Listing) -> Option<Found> {
         match self.is_beyond_border(&listing) {
             Ok(true) => return None,
             Ok(false) => {}
             Err(error) => return Some(self.stat_failed(path, error, false)),
-        }
-        let same = |level: &&Level| level.identity.is_some() && level.identity == listing.identity;
-        if let Some(above) = self.levels.iter().find(same) {
-            let error = io::Error::other(Loop(above.path.clone()));
-            return Some(self.list_failed(path, error));
         }
         self.enter(path, listing);
         None
@@ -210,7 +197,6 @@ impl Tree {
             path,
             entries: listing.entries.into_iter(),
             broken_off: listing.broken_off,
-            identity: listing.identity,
             handle: Some(listing.handle),
         });
         let above = self.levels.len().checked_sub(MOST_HELD + 1);

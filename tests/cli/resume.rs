@@ -958,14 +958,15 @@ fn updates_and_verifications_killed_at_random_moments_end_as_if_nothing_had_been
     let update = ["update", "--force", "-o", "new.jsonl", "old.jsonl"];
     let verify = ["verify", "-v", "old.jsonl"];
     let expect = |args: &[&str]| {
+        let start = Instant::now();
         let output = run(args).run();
         let told = output.stdout.clone();
         output.stdout_any().stderr_any().code(1).check();
-        told
+        (told, start.elapsed())
     };
     let (told_by_update, told_by_verify) = (expect(&update), expect(&verify));
     let list = tree.read("new.jsonl");
-    for (args, told) in [
+    for (args, (told, whole)) in [
         (&[&update[..], &["--resume"]].concat(), told_by_update),
         (
             &[&verify[..], &["--journal", "j", "--resume"]].concat(),
@@ -976,7 +977,8 @@ fn updates_and_verifications_killed_at_random_moments_end_as_if_nothing_had_been
         let mut killed = 0;
         for _ in 0..kills {
             let started = run(args).start();
-            thread::sleep(Duration::from_millis(random.below(2_500)));
+            let longest = u64::try_from(whole.as_micros()).unwrap();
+            thread::sleep(Duration::from_micros(random.below(longest)));
             started.signal("KILL");
             let output = started.wait();
             if output.code.is_some() {
