@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Files of at least this many bytes are named while they are being read.
 pub const LARGE_FILE_BYTES: u64 = 64 << 20;
@@ -32,6 +33,8 @@ pub struct Gauges {
     spared: AtomicU64,
     files: AtomicU64,
     large: Mutex<Vec<Arc<LargeFile>>>,
+    watched: AtomicBool,
+    waits: Mutex<Vec<Arc<Wait>>>,
 }
 
 impl Gauges {
@@ -84,6 +87,37 @@ impl Gauges {
     /// The large files that are being read, in the order in which they were begun.
     pub fn large_files(&self) -> Vec<Arc<LargeFile>> {
         self.lock_large().clone()
+    }
+
+    /// Asks workers to say what they wait for, from now on. Otherwise they need not take the trouble.
+    pub fn watch(&self) {
+        self.watched.store(true, Ordering::Relaxed);
+    }
+
+    /// Says that the system was asked for something of a file, until the guard is dropped.
+    pub(super) fn wait_for(self: &Arc<Self>, path: &Path) -> Option<WaitGuard> {
+        self.watched.load(Ordering::Relaxed).then(|| {
+            let wait = Arc::new(Wait {
+                path: path.to_path_buf(),
+                since: Instant::now(),
+            });
+            self.lock_waits().push(Arc::clone(&wait));
+            WaitGuard {
+                gauges: Arc::clone(self),
+                wait,
+            }
+        })
+    }
+
+    /// The file that a worker has waited for longest, and how long.
+    pub fn longest_wait(&self) -> Option<(PathBuf, Duration)> {
+        let waits = self.lock_waits();
+        let longest = waits.iter().min_by_key(|wait| wait.since)?;
+        Some((longest.path.clone(), longest.since.elapsed()))
+    }
+
+    fn lock_waits(&self) -> MutexGuard<'_, Vec<Arc<Wait>>> {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The list is whole between any two of its operations, so a panic elsewhere cannot spoil it.
@@ -139,6 +173,28 @@ impl Drop for LargeGuard {
     }
 }
 
+/// A file that the system was asked for, and when.
+#[derive(Debug)]
+struct Wait {
+    path: PathBuf,
+    since: Instant,
+}
+
+/// Keeps a file among those that are waited for.
+#[derive(Debug)]
+pub(super) struct WaitGuard {
+    gauges: Arc<Gauges>,
+    wait: Arc<Wait>,
+}
+
+impl Drop for WaitGuard {
+    fn drop(&mut self) {
+        self.gauges
+            .lock_waits()
+            .retain(|wait| !Arc::ptr_eq(wait, &self.wait));
+    }
+}
+
 /// What there is to do, as far as a counting walk has got.
 #[derive(Debug, Default)]
 pub struct Totals {
@@ -179,6 +235,21 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_longest_wait_is_told_while_it_lasts_and_somebody_asks() {
+        let gauges = Arc::new(Gauges::default());
+        assert!(gauges.wait_for(Path::new("unwatched")).is_none());
+        gauges.watch();
+        let first = gauges.wait_for(Path::new("first"));
+        let second = gauges.wait_for(Path::new("second"));
+        let longest = || gauges.longest_wait().map(|(path, _)| path);
+        assert_eq!(longest(), Some("first".into()));
+        drop(first);
+        assert_eq!(longest(), Some("second".into()));
+        drop(second);
+        assert_eq!(longest(), None);
+    }
 
     #[test]
     fn two_reads_of_one_path_are_two_files() {

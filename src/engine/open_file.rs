@@ -408,7 +408,7 @@ impl OpenFile {
     }
 }
 
-fn path_of(source: &Source) -> &Path {
+pub(super) fn path_of(source: &Source) -> &Path {
     match source {
         Source::File { path, .. } => path,
         Source::Stream(path) => path,
@@ -441,10 +441,6 @@ fn open_for(path: &Location, links: Links, io: IoMode) -> io::Result<(File, bool
 }
 
 fn open_with(path: &Location, links: Links, extra: i32) -> io::Result<File> {
-    #[cfg(not(unix))]
-    if links == Links::Refuse && path.symlink_metadata()?.is_symlink() {
-        return Err(io::Error::other(LinkInTheWay));
-    }
     let nofollow = match links {
         Links::Refuse => flags::NOFOLLOW,
         Links::Follow => 0,

@@ -178,7 +178,12 @@ impl<T: Send + 'static> Shift<T> {
             self.hand_in();
         }
         self.worker.open_files.fetch_add(1, Ordering::SeqCst);
+        let waiting = self
+            .worker
+            .gauges
+            .wait_for(open_file::path_of(&job.task.source));
         let opened = open_file::open(&job.task.source, self.worker.io);
+        drop(waiting);
         let Waiting {
             sequence,
             token,
@@ -276,6 +281,7 @@ impl<T: Send + 'static> Shift<T> {
             open, kit, worker, ..
         } = self;
         let long = kit.long.get_or_insert_with(LongBuffers::new);
+        let _waiting = worker.gauges.wait_for(open[0].path());
         open[0].step_alone(&worker.kernels, long, &worker.gauges);
     }
 
@@ -288,11 +294,13 @@ impl<T: Send + 'static> Shift<T> {
                 slot.catch_up(&worker.kernels, long, &worker.gauges);
             }
             if slot.is_waiting() {
+                let _waiting = worker.gauges.wait_for(slot.path());
                 slot.read_cached_chunk();
             }
         }
         // The disk is busy for all of them; the one that asked first is served first.
         if open.iter().all(Slot::is_waiting) {
+            let _waiting = worker.gauges.wait_for(open[0].path());
             open[0].wait_for_chunk();
         }
         hash_side_by_side(open, &worker.kernels);

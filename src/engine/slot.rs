@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::num::NonZeroU64;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::FileError;
@@ -132,6 +133,11 @@ impl<T> Slot<T> {
             Ok(bytes) => self.ready = Some(bytes),
             Err(error) => self.failed = Some(error),
         }
+    }
+
+    /// The path for reports of progress.
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
     }
 
     /// Whether its next chunk has to come from the disk.

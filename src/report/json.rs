@@ -234,7 +234,7 @@ impl Object {
     }
 
     /// A name under `key` if it is UTF-8, else in base64 under `key_b64`.
-    fn name(self, key: &str, name: &RelPath) -> Self {
+    pub(super) fn name(self, key: &str, name: &RelPath) -> Self {
         match str::from_utf8(name.as_bytes()) {
             Ok(text) => self.field(key, text),
             Err(_) => self.field(&format!("{key}_b64"), hex::encode_base64(name.as_bytes())),

@@ -97,6 +97,7 @@ impl Progress {
         timing: Timing,
         bars: Option<MultiProgress>,
     ) -> io::Result<Self> {
+        gauges.watch();
         let (stop, stopped) = mpsc::channel();
         let thread = thread::Builder::new()
             .name("progress".to_owned())
@@ -250,6 +251,7 @@ struct Bars<T> {
     multi: MultiProgress,
     overall: Option<ProgressBar>,
     files: Vec<(Arc<LargeFile>, ProgressBar)>,
+    stuck: Option<ProgressBar>,
     styles: Styles,
 }
 
@@ -257,6 +259,7 @@ struct Styles {
     counting: ProgressStyle,
     overall: ProgressStyle,
     file: ProgressStyle,
+    stuck: ProgressStyle,
 }
 
 impl Styles {
@@ -268,6 +271,7 @@ impl Styles {
             counting: style("{spinner} {msg}")?.tick_chars("|/-\\|"),
             overall: bar("[{wide_bar}] {msg}")?,
             file: bar("{prefix} [{wide_bar}] {msg}")?,
+            stuck: style("{msg}")?,
         })
     }
 }
@@ -282,6 +286,7 @@ impl<T: TermLike + Clone + 'static> Bars<T> {
             multi: MultiProgress::with_draw_target(target),
             overall: None,
             files: Vec::new(),
+            stuck: None,
             styles: Styles::new()?,
         })
     }
@@ -327,6 +332,20 @@ impl<T: TermLike + Clone + 'static> Bars<T> {
         }
     }
 
+    fn show_stuck(&mut self, now: &Snapshot, columns: usize) {
+        // Made anew each time, so that it stands below the others, of which there may be more by now.
+        if let Some(bar) = self.stuck.take() {
+            self.multi.remove(&bar);
+        }
+        self.stuck = now.stuck(columns).map(|told| {
+            let bar = ProgressBar::hidden().with_style(self.styles.stuck.clone());
+            bar.set_message(told);
+            let bar = self.multi.add(bar);
+            bar.tick();
+            bar
+        });
+    }
+
     fn redraw(&self) {
         if let Some(bar) = &self.overall {
             bar.force_draw();
@@ -346,6 +365,7 @@ impl<T: TermLike + Clone + 'static> View for Bars<T> {
         let columns = usize::from(self.screen.width());
         self.show_overall(now, columns);
         self.show_files(now, columns);
+        self.show_stuck(now, columns);
         self.redraw();
         self.screen.result()
     }
@@ -354,7 +374,8 @@ impl<T: TermLike + Clone + 'static> View for Bars<T> {
         for (_, bar) in self.files.drain(..) {
             self.multi.remove(&bar);
         }
-        if let Some(bar) = self.overall.take() {
+        let rest = [self.stuck.take(), self.overall.take()];
+        for bar in rest.into_iter().flatten() {
             self.multi.remove(&bar);
         }
         self.multi.clear()?;
@@ -467,6 +488,7 @@ mod tests {
             rate: Some(100_000_000),
             seconds_left: complete.then_some(8),
             large: gauges.large_files(),
+            stuck: None,
         }
     }
 

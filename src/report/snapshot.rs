@@ -1,5 +1,6 @@
 //! The state of a run at one moment, and how it is put into the columns of a terminal.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use super::pace::Pace;
 use crate::counted::{counted, grouped};
 use crate::engine::{Gauges, LargeFile, Totals};
 use crate::quote::Quoted;
+use crate::relpath::RelPath;
 
 /// A bar and what separates it from its text.
 const LEAST_BAR_COLUMNS: usize = 13;
@@ -33,7 +35,12 @@ pub(super) struct Snapshot {
     pub(super) rate: Option<u64>,
     pub(super) seconds_left: Option<u64>,
     pub(super) large: Vec<Arc<LargeFile>>,
+    /// What has been waited for so long that the user should know.
+    pub(super) stuck: Option<(PathBuf, Duration)>,
 }
+
+/// Longer than a disk takes to start.
+const STUCK_AFTER: Duration = Duration::from_secs(10);
 
 impl Snapshot {
     /// Samples the gauges, and the pace with them.
@@ -64,7 +71,18 @@ impl Snapshot {
             rate: pace.per_second(),
             seconds_left: pace.seconds_for(left).filter(|_| complete),
             large: gauges.large_files(),
+            stuck: gauges
+                .longest_wait()
+                .filter(|(_, waited)| *waited >= STUCK_AFTER),
         }
+    }
+
+    /// What stands below the bars while nothing comes of a file.
+    pub(super) fn stuck(&self, columns: usize) -> Option<String> {
+        let (path, waited) = self.stuck.as_ref()?;
+        let said = format!("waiting {} for ", rough_time(waited.as_secs()));
+        let room = columns.saturating_sub(width(&said)).max(8);
+        Some(said + &shortened(&Quoted::path(path).to_string(), room))
     }
 
     /// What stands beside the overall bar, as much as leaves room for one.
@@ -131,6 +149,12 @@ impl Snapshot {
             .field("total_files", known(self.counted.files))
             .field("seconds", seconds(self.elapsed))
             .field("rate", self.rate);
+        let progress = match &self.stuck {
+            None => progress,
+            Some((path, waited)) => progress
+                .name("waiting_for", &RelPath::from_path(path))
+                .field("waiting_seconds", waited.as_secs()),
+        };
         Object::new().object("progress", progress)
     }
 }
@@ -195,7 +219,28 @@ mod tests {
             rate: Some(450_000_000),
             seconds_left: complete.then_some(74),
             large: Vec::new(),
+            stuck: None,
         }
+    }
+
+    #[test]
+    fn what_is_waited_for_is_named() {
+        let mut stuck = snapshot(true);
+        assert_eq!(stuck.stuck(80), None);
+        stuck.stuck = Some((
+            PathBuf::from("a/dead disk/film\x1b.mov"),
+            Duration::from_secs(75),
+        ));
+        assert_eq!(
+            stuck.stuck(80).as_deref(),
+            Some(r"waiting 1 min 15 s for a/dead disk/film\u{1b}.mov")
+        );
+        assert!(width(&stuck.stuck(40).unwrap()) <= 40);
+        let mut out = Vec::new();
+        stuck.json().write_line(&mut out).unwrap();
+        let line = String::from_utf8(out).unwrap();
+        let told = r#""waiting_for":"a/dead disk/film\u001b.mov","waiting_seconds":75}}"#;
+        assert!(line.trim_end().ends_with(told), "{line}");
     }
 
     #[test]

@@ -97,7 +97,7 @@ tests! {
     faulty_fs::a_listing_that_breaks_off_is_told [10];
     faulty_fs::a_dead_file_system_is_unreadable [26];
     faulty_fs::a_file_that_hangs_can_be_left [23, 26];
-    faulty_fs::a_file_that_hangs_is_named [26] => Some("until progress names what a run is stuck on");
+    faulty_fs::a_file_that_hangs_is_named [26];
     faulty_fs::a_file_that_hangs_can_be_left_while_it_is_verified [23, 26];
     disks::a_disk_that_ends_too_early_is_unreadable [1];
     disks::rot_that_the_file_system_finds_is_unreadable [1];
