@@ -8,7 +8,7 @@
 //!
 //! | layer | modules | what they know |
 //! |---|---|---|
-//! | 0 | [`c4`], [`counted`](mod@counted), [`error`], [`hex`], [`nearest`](mod@nearest), [`quote`], [`relpath`], [`signature`], [`timestamp`] | names, times and errors as data |
+//! | 0 | [`c4`], [`counted`](mod@counted), [`error`], [`hex`], [`location`], [`nearest`](mod@nearest), [`quote`], [`relpath`], [`signature`], [`timestamp`] | names, times and errors as data; what is opened without following links |
 //! | 1 | [`algorithm`], [`digest`], [`hasher`], [`lanes`], [`slice`](mod@slice) | bytes in, digests out |
 //! | 2 | [`walk`], [`manifest`], [`engine`] | the tree, the list, the machine; none knows another |
 //! | 3 | [`event`] | what can be said of a name |

@@ -741,9 +741,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = MAN_EXAMPLES)]
 pub(super) struct ManArgs {
-    /// The folder to write into: multisum.1, and one page for each command
+    /// The folder to write all pages into [default: print that of multisum]
     #[arg(value_name = "DIR")]
-    pub(super) folder: PathBuf,
+    pub(super) folder: Option<PathBuf>,
 }
 
 /// How much of a manifest one run verifies.

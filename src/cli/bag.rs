@@ -19,6 +19,7 @@ use super::console::Console;
 use super::exit::ExitCode;
 use super::header;
 use super::plan::{self, Failure};
+use super::signals::{self, Reporting};
 
 /// Makes a folder a bag, in place or as a copy.
 pub(super) fn run(folder: &Path, args: &HashArgs, console: &Console) -> Result<ExitCode, Failure> {
@@ -41,7 +42,11 @@ pub(super) fn run(folder: &Path, args: &HashArgs, console: &Console) -> Result<E
         counts: Counts::default(),
         notes: Vec::new(),
     };
-    let made = ops::make_bag(folder, copy_to, &settings, &engine, &mut sink);
+    // It may begin with files to be put back that a stopped run has moved.
+    signals::keeping();
+    let report = &mut Reporting(&mut sink);
+    let made = ops::make_bag(folder, copy_to, &settings, &engine, report);
+    signals::telling();
     let shown = progress.finish();
     made?;
     let code = sink.finish(start, settings.algorithms)?;

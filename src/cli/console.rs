@@ -73,7 +73,7 @@ impl Console {
 
     /// Says on standard error why the program ends, unless nobody is left to read the output.
     pub(super) fn fail(&self, failure: &Failure) -> ExitCode {
-        signals::noticed();
+        signals::telling();
         if failure.is_closed_pipe() {
             return ExitCode::Incomplete;
         }

@@ -95,14 +95,15 @@ pub(super) fn run(args: &HashArgs, console: &Console) -> Result<ExitCode, Failur
         }
         None => ops::hash(found, &algorithms, &engine, &mut sink),
     };
-    signals::noticed();
     drop(counting);
     let ended = match sink.failure.take() {
         Some(failure) => Err(failure),
         None => ended.map_err(Failure::from),
     };
     let published = ended.and_then(|()| progress.suspend(|| sink.publish()));
-    let end = journal::end(begun, published)?;
+    let ended = journal::end(begun, published);
+    signals::telling();
+    let end = ended?;
     let shown = progress.finish();
     // A slice of a small tree may well be empty.
     let may_be_empty = args.slice.is_some();
@@ -472,8 +473,13 @@ impl ManifestSink {
             mut writer,
         } in self.manifests.drain(..)
         {
+            if !output.appears_whole() {
+                // Of what goes into a pipe nothing can be left half done by this run alone.
+                signals::telling();
+            }
             output.append(|buffer| writer.finish(buffer))?;
             publish(output)?;
+            signals::keeping();
         }
         Ok(self)
     }

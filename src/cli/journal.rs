@@ -5,11 +5,11 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use crate::algorithm::Algorithm;
-use crate::error::{FileError, Operation};
+use crate::error::{Error, FileError, Operation};
 use crate::event::Note;
 use crate::hasher::{StreamHasher, new_hasher};
 use crate::manifest::{Header, Scope};
-use crate::ops::{Contents, Journal, List, ListInput, Lock, Term, journal_beside};
+use crate::ops::{Contents, Journal, JournalError, List, ListInput, Lock, Term, journal_beside};
 use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
 use crate::walk::LeaveOut;
@@ -87,7 +87,7 @@ pub(super) fn of_hash(
     terms.push(Term::new("--files-from", bytes_of(list)));
     let wish = Wish::new(args.resume, args.force, &args.report);
     let created = header.created.unwrap_or_else(Timestamp::now);
-    Begun::new(path, wish, created, &terms, leave_out).map(Some)
+    Begun::new(Lock::take(path)?, wish, created, &terms, leave_out).map(Some)
 }
 
 /// The journal beside the manifest that `update` writes.
@@ -111,7 +111,7 @@ pub(super) fn of_update(
     terms.push(Term::new("manifest", bytes_of(&whole(&args.manifest)?)));
     let wish = Wish::new(args.resume, args.force, &args.report);
     let created = header.created.unwrap_or_else(Timestamp::now);
-    Begun::new(path, wish, created, &terms, leave_out)
+    Begun::new(Lock::take(path)?, wish, created, &terms, leave_out)
 }
 
 /// The journal that `verify` is asked for, if it is. Lists that can be read only once are read now.
@@ -128,19 +128,19 @@ pub(super) fn of_verify(
         ..Wish::new(args.resume, false, &args.report)
     };
     let terms = verify_terms(args, lists)?;
-    Begun::new(path.clone(), wish, Timestamp::now(), &terms, leave_out).map(Some)
+    let lock = Lock::take_named(path.clone())?;
+    Begun::new(lock, wish, Timestamp::now(), &terms, leave_out).map(Some)
 }
 
 impl Begun {
     /// Begins or goes on, as the user wishes, and keeps the journal out of the walk.
     fn new(
-        path: PathBuf,
+        mut lock: Lock,
         wish: Wish,
         created: Timestamp,
         terms: &[Term],
         leave_out: &mut LeaveOut,
     ) -> Result<Self, Failure> {
-        let mut lock = Lock::take(path)?;
         let stat = |error| FileError::new(Operation::Stat, lock.path(), error);
         leave_out.add_path(lock.path()).map_err(stat)?;
         let Contents { past, damaged_at } = lock.contents()?;
@@ -187,7 +187,8 @@ impl Begun {
         })
     }
 
-    /// Removes the journal if the run ended by itself, and else leaves it for a later one and says so.
+    /// Removes the journal if the run has done everything; leaves it for a later one, and says so, if
+    /// it was stopped.
     pub(super) fn end<T>(self, ended: Result<T, Failure>) -> Result<T, Failure> {
         let journal = self.journal;
         let cause = match ended {
@@ -195,6 +196,8 @@ impl Begun {
                 journal.finish()?;
                 return Ok(end);
             }
+            // There is no way to go on from it.
+            Err(failure) if is_refusal(&failure) => return Err(failure),
             Err(failure) => failure,
         };
         let (path, files) = (journal.path().to_owned(), journal.files());
@@ -211,6 +214,15 @@ impl Begun {
             files,
         })
     }
+}
+
+/// Whether the journal turned out to be of no use when the run had begun.
+fn is_refusal(failure: &Failure) -> bool {
+    let Failure::Run(Error::File(error)) = failure else {
+        return false;
+    };
+    let cause = error.io_error().get_ref();
+    cause.is_some_and(|cause| cause.is::<JournalError>())
 }
 
 /// Ends a run with or without a journal.

@@ -24,6 +24,7 @@ use super::exit::ExitCode;
 use super::header;
 use super::output::{Output, folder_of};
 use super::plan::{self, Failure};
+use super::signals;
 
 /// Hashes a folder, compares it with its history and adds what came of it; nothing is written unless every
 /// file could be read.
@@ -61,6 +62,8 @@ pub(super) fn run(args: &HashArgs, top: &Path, console: &Console) -> Result<Exit
     }
     let found = walk::walk([Input::Path(Root::relative(top))], options);
     let ended = ops::hash(found, &algorithms, &engine, &mut sink);
+    // Nothing is written before all is known, and of a run that ended early never.
+    signals::telling();
     if let Some(refused) = sink.refused.take() {
         return Err(Error::Output(refused.into()).into());
     }
@@ -173,8 +176,12 @@ impl SessionSink {
             };
             self.tell(&Event::Note(&note)).map_err(Error::Output)?;
         }
-        leftovers.iter().try_for_each(|path| remove(path))?;
-        documents.iter().try_for_each(write)
+        // A manifest that no chain names would be refused from then on.
+        signals::keeping();
+        let removed = leftovers.iter().try_for_each(|path| remove(path));
+        let written = removed.and_then(|()| documents.iter().try_for_each(write));
+        signals::telling();
+        written
     }
 }
 

@@ -66,7 +66,7 @@ fn dispatch(command: Command, console: &Console) -> Result<ExitCode, Failure> {
         Command::Merge(args) => merge::run(&args),
         Command::Bench(args) => bench::run(&args, console),
         Command::Completions(args) => pages::completions(args.shell),
-        Command::Man(args) => pages::man(&args.folder),
+        Command::Man(args) => pages::man(args.folder.as_deref()),
     }
 }
 

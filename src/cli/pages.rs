@@ -34,9 +34,21 @@ pub(super) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Well)
 }
 
-/// Writes `multisum.1`, and `multisum-COMMAND.1` for each command, into a folder, which is made if it is
-/// not there.
-pub(super) fn man(folder: &Path) -> Result<ExitCode, Failure> {
+/// Prints the manual page of the program. Into a folder, which is made if it is not there, go
+/// `multisum.1`, and `multisum-COMMAND.1` for each command.
+pub(super) fn man(folder: Option<&Path>) -> Result<ExitCode, Failure> {
+    match folder {
+        Some(folder) => all_pages(folder)?,
+        None => {
+            let failed = |error| FileError::new(Operation::Write, "standard output", error);
+            let text = page(&Arguments::command()).map_err(failed)?;
+            io::stdout().write_all(&text).map_err(failed)?;
+        }
+    }
+    Ok(ExitCode::Well)
+}
+
+fn all_pages(folder: &Path) -> Result<(), FileError> {
     let failed = |error| FileError::new(Operation::Create, folder, error);
     fs::create_dir_all(folder).map_err(failed)?;
     let mut top = Arguments::command();
@@ -50,7 +62,7 @@ pub(super) fn man(folder: &Path) -> Result<ExitCode, Failure> {
         let text = page(command).map_err(failed)?;
         fs::write(&path, text).map_err(failed)?;
     }
-    Ok(ExitCode::Well)
+    Ok(())
 }
 
 /// A manual page. Examples stand as they are typed, which the generator would not leave so.

@@ -97,26 +97,34 @@ pub(super) fn begin(args: &VerifyArgs) -> Result<Option<Output>, Failure> {
     Ok(Some(output))
 }
 
+/// What came of writing the state for the next run.
+pub(super) struct KeptState {
+    path: PathBuf,
+    written: Result<(), Failure>,
+}
+
 /// Writes the state for the next run, however this one has ended.
-pub(super) fn keep<T>(
-    state: Option<(Output, Scrubbed)>,
-    ended: Result<T, Failure>,
-) -> Result<T, Failure> {
-    let Some((output, scrubbed)) = state else {
-        return ended;
-    };
-    let path = output.path().to_owned();
-    let written = write(output, &scrubbed);
-    match (ended, written) {
-        (Ok(end), written) => written.map(|()| end),
-        (Err(cause), Ok(())) => Err(Failure::PortionKept {
-            cause: Box::new(cause),
-            state: path,
-        }),
-        (Err(cause), Err(lost)) => Err(Failure::PortionLost {
-            cause: Box::new(cause),
-            lost: Box::new(lost),
-        }),
+pub(super) fn keep((output, scrubbed): (Output, Scrubbed)) -> KeptState {
+    KeptState {
+        path: output.path().to_owned(),
+        written: write(output, &scrubbed),
+    }
+}
+
+impl KeptState {
+    /// The end of the run, with what became of its state.
+    pub(super) fn and<T>(self, ended: Result<T, Failure>) -> Result<T, Failure> {
+        match (ended, self.written) {
+            (Ok(end), written) => written.map(|()| end),
+            (Err(cause), Ok(())) => Err(Failure::PortionKept {
+                cause: Box::new(cause),
+                state: self.path,
+            }),
+            (Err(cause), Err(lost)) => Err(Failure::PortionLost {
+                cause: Box::new(cause),
+                lost: Box::new(lost),
+            }),
+        }
     }
 }
 

@@ -5,9 +5,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGXFSZ};
@@ -15,6 +15,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::engine::Cancel;
+use crate::event::{Event, Sink};
 
 #[cfg(unix)]
 const ASK_TO_STOP: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
@@ -32,37 +33,80 @@ pub(super) fn exit_code() -> u8 {
     }
 }
 
-/// How often the watch looks, and how long a run that was asked to stop may go on without a sign that
-/// it knows: together under two seconds.
-const WATCH: Duration = Duration::from_millis(250);
+/// How often the watch looks, how long a run that was asked to stop may stay where it is, and how long
+/// its last words may take: together under two seconds.
+const WATCH: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(1_250);
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Whether the run has noticed that it was asked to stop, or is past the point where it could be stuck.
-static NOTICED: AtomicBool = AtomicBool::new(false);
+/// What the watch looks at.
+static WATCHED: OnceLock<Cancel> = OnceLock::new();
 
-/// From here on the run ends by itself, however long it takes: nothing cuts it off but a second signal.
-pub(super) fn noticed() {
-    NOTICED.store(true, Ordering::Relaxed);
+/// From here on something is written that must not be left half done, and nothing cuts it off but a
+/// second signal. Once the engine has returned, that holds by itself.
+pub(super) fn keeping() {
+    if let Some(cancel) = WATCHED.get() {
+        cancel.keeping();
+    }
+}
+
+/// From here on everything is written that will be: nothing is lost by ending a run that hangs in its
+/// report.
+pub(super) fn telling() {
+    if let Some(cancel) = WATCHED.get() {
+        cancel.telling();
+    }
+}
+
+/// Passes everything on. A run that hangs in its report may be ended even where its results are not kept
+/// yet: nobody reads it.
+pub(super) struct Reporting<'s>(pub(super) &'s mut dyn Sink);
+
+impl Sink for Reporting<'_> {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        match WATCHED.get() {
+            Some(cancel) => cancel.while_telling(|| self.0.event(event)),
+            None => self.0.event(event),
+        }
+    }
 }
 
 /// Ends the program if it does not notice that it was asked to: a pipe that nobody opens or reads holds
 /// up whoever opens or writes it, and no flag reaches that thread. What is written by then is as after
 /// a kill: the old manifest, and a journal that can be gone on with.
-fn end_what_is_stuck(asked: Arc<AtomicBool>) {
+fn end_what_is_stuck(cancel: Cancel) {
     let watch = move || {
-        while !asked.load(Ordering::Relaxed) {
+        while !cancel.is_cancelled() {
             thread::sleep(WATCH);
         }
-        thread::sleep(PATIENCE);
-        if !NOTICED.load(Ordering::Relaxed) {
-            // If standard error fails as well, the exit code is all that is left.
-            writeln!(io::stderr(), "multisum: interrupted").ok();
-            end();
+        let asked = Instant::now();
+        loop {
+            thread::sleep(WATCH);
+            if asked.elapsed() >= PATIENCE {
+                cancel.if_stuck(PATIENCE, || {
+                    say_interrupted();
+                    end()
+                });
+            }
         }
     };
     let thread = thread::Builder::new().name("multisum-signals".to_owned());
     // Without it a second signal is needed, and that is all.
     thread.spawn(watch).ok();
+}
+
+/// By a thread of its own: standard error may be the very pipe that nobody reads. If nothing comes of
+/// it, the exit code is all that is left.
+fn say_interrupted() {
+    let (said, is_said) = mpsc::channel();
+    let say = move || {
+        writeln!(io::stderr(), "multisum: interrupted").ok();
+        said.send(()).ok();
+    };
+    let thread = thread::Builder::new().name("multisum-last-words".to_owned());
+    if thread.spawn(say).is_ok() {
+        is_said.recv_timeout(LAST_WORDS).ok();
+    }
 }
 
 #[expect(
@@ -98,8 +142,11 @@ pub(super) fn cancel_on_signals() -> io::Result<Cancel> {
     #[cfg(unix)]
     // Caught, so that a file that may grow no further is an error like any other of a write.
     flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
-    end_what_is_stuck(Arc::clone(&asked));
-    Ok(Cancel::from_flag(asked))
+    let cancel = Cancel::from_flag(asked);
+    // A program has one run, and so one to watch.
+    let watched = WATCHED.get_or_init(|| cancel.clone());
+    end_what_is_stuck(watched.clone());
+    Ok(cancel)
 }
 
 /// A bit for each signal that this process was told to ignore; `None` where the system does not

@@ -87,7 +87,6 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
         let journal = Some(&mut begun.journal);
         let (ledger, sink) = (&mut copy, &mut sink);
         let ended = ops::update_journalled(found, items, &options, &engine, journal, ledger, sink);
-        signals::noticed();
         copy.failure.take().map_or(Ok(()), Err)?;
         let updated = ended?;
         if updated.found == 0 && survey.claims > 0 {
@@ -102,7 +101,9 @@ pub(super) fn run(args: &UpdateArgs, console: &Console) -> Result<ExitCode, Fail
         Ok(updated)
     };
     let renewed = renew();
-    let updated = begun.end(renewed)?;
+    let ended = begun.end(renewed);
+    signals::telling();
+    let updated = ended?;
     sink.notes.extend(elsewhere);
     sink.notes
         .extend(signature::beside(&target.path).map(|signature| outdated(&signature)));

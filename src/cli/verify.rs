@@ -26,6 +26,7 @@ use super::journal;
 use super::output::Output;
 use super::plan::{self, Failure};
 use super::scrub;
+use super::signals::{self, Reporting};
 use super::signature::{Proved, Signatures};
 use super::sink::{self, ReportSink};
 
@@ -73,17 +74,38 @@ pub(super) fn run(args: &VerifyArgs, console: &Console) -> Result<ExitCode, Fail
         sink.notes.append(&mut begun.notes);
         kept.journal = Some(&mut begun.journal);
     }
-    let verified = ops::verify_keeping(lists, &options, &engine, &mut kept, &mut sink);
+    let events = &mut Reporting(&mut sink);
+    let verified = ops::verify_keeping(lists, &options, &engine, &mut kept, events);
     let scrubbed = kept.scrubbed;
-    let told = verified.map_err(Failure::from).and_then(|verified| {
-        sink.notes.extend(scrubbed.iter().flat_map(scrub::notes));
-        let shown = progress.finish();
-        let code = finish(sink, args, start, verified)?;
-        shown.map_err(Error::Output)?;
-        Ok(code)
-    });
-    let told = scrub::keep(state.zip(scrubbed), told);
-    journal::end(begun, told)
+    sink.notes.extend(scrubbed.iter().flat_map(scrub::notes));
+    let state = state.zip(scrubbed).map(scrub::keep);
+    signals::telling();
+    // The progress of a run that failed is ended last: where nobody reads it, that takes for ever.
+    let told = match verified {
+        Ok(verified) => tell(progress, sink, args, start, verified),
+        Err(error) => Err(error.into()),
+    };
+    signals::keeping();
+    let told = match state {
+        Some(state) => state.and(told),
+        None => told,
+    };
+    let ended = journal::end(begun, told);
+    signals::telling();
+    ended
+}
+
+fn tell(
+    progress: Progress,
+    sink: ReportSink,
+    args: &VerifyArgs,
+    start: Instant,
+    verified: Verified,
+) -> Result<ExitCode, Failure> {
+    let shown = progress.finish();
+    let code = finish(sink, args, start, verified)?;
+    shown.map_err(Error::Output)?;
+    Ok(code)
 }
 
 /// A path on the disk that is read, as far as it can be known before the lists are.

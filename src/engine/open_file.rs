@@ -441,6 +441,10 @@ fn open_for(path: &Location, links: Links, io: IoMode) -> io::Result<(File, bool
 }
 
 fn open_with(path: &Location, links: Links, extra: i32) -> io::Result<File> {
+    #[cfg(not(unix))]
+    if links == Links::Refuse && path.symlink_metadata()?.is_symlink() {
+        return Err(io::Error::other(crate::location::LinkInTheWay));
+    }
     let nofollow = match links {
         Links::Refuse => flags::NOFOLLOW,
         Links::Follow => 0,

@@ -84,6 +84,8 @@ pub fn run_observed<T: Send + 'static>(
     sink: &mut dyn FnMut(T, Option<Outcome>) -> io::Result<()>,
 ) -> Result<(), Error> {
     let window = options.window.get();
+    // Whoever ends programs that hang must let this one alone once its results are being kept.
+    let _reading = options.cancel.reading();
     // The permits bound all channels: each message is at least one job under way, or one permit.
     // Channels with a bound of their own would touch all of their memory before the first job.
     let (finished_sender, finished) = unbounded();

@@ -4,14 +4,18 @@
 //! symbolic link, and its path lead out of the tree. So what a walk finds is opened relative to the
 //! [`Anchor`] of the tree, from which no link is followed.
 
+mod mount;
 #[cfg(unix)]
 mod unix;
 
+use std::error::Error;
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+pub use mount::{boot_id, mount_of};
 
 /// A path, and the directory from which it is reached without following a link, if there is one.
 ///
@@ -37,7 +41,16 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Location {
     path: PathBuf,
-    anchor: Option<Arc<Anchor>>,
+    anchor: Option<(Arc<Anchor>, Way)>,
+}
+
+/// How what lies below an anchor is reached from it.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// Through no link at all.
+    Straight,
+    /// Through links that stay below the anchor.
+    Confined,
 }
 
 impl Location {
@@ -45,7 +58,16 @@ impl Location {
     pub fn below(anchor: &Arc<Anchor>, path: PathBuf) -> Self {
         Self {
             path,
-            anchor: Some(Arc::clone(anchor)),
+            anchor: Some((Arc::clone(anchor), Way::Straight)),
+        }
+    }
+
+    /// As [`Location::below`], but links are followed for as long as they lead to what lies below the
+    /// anchor.
+    pub fn confined(anchor: &Arc<Anchor>, path: PathBuf) -> Self {
+        Self {
+            path,
+            anchor: Some((Arc::clone(anchor), Way::Confined)),
         }
     }
 
@@ -54,27 +76,25 @@ impl Location {
         self.path
     }
 
-    /// Whether no link is followed on the way.
-    pub fn is_anchored(&self) -> bool {
-        self.anchor.is_some()
-    }
-
     /// Opens the file for reading. `flags` are those of `open(2)`, in addition; on other systems
     /// than Unix they must be 0.
     ///
     /// # Errors
     ///
     /// What the system says; [`LinkInTheWay`] if the location is anchored and a link has taken the
-    /// place of the file or of a directory on the way to it.
+    /// place of the file or of a directory on the way to it; [`OutsideAnchor`] if it is confined and
+    /// does not lie below its anchor.
     pub fn open(&self, flags: i32) -> io::Result<File> {
         match &self.anchor {
-            Some(anchor) => anchor.open_below(&self.path, flags),
+            Some((anchor, Way::Straight)) => anchor.open_below(&self.path, flags),
+            Some((anchor, Way::Confined)) => anchor.open_confined(&self.path, flags),
             None => plainly(&self.path, flags),
         }
     }
 
     /// What the system says of the file; of the link itself, if there is one and it is not to be
-    /// followed.
+    /// followed. It is looked for by its path, so that what is found proves nothing of what
+    /// [`Location::open`] opens.
     ///
     /// # Errors
     ///
@@ -84,11 +104,11 @@ impl Location {
             true => fs::metadata(&self.path),
             false => fs::symlink_metadata(&self.path),
         };
-        match (looked, &self.anchor) {
-            (Err(error), Some(anchor)) if error.kind() == io::ErrorKind::InvalidFilename => {
-                anchor.metadata_below(&self.path)
+        match looked {
+            Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
+                self.open(TO_LOOK)?.metadata()
             }
-            (looked, _) => looked,
+            looked => looked,
         }
     }
 }
@@ -127,6 +147,11 @@ impl Eq for Location {}
 #[error("a symbolic link has taken the place of the file or of a folder above it")]
 pub struct LinkInTheWay;
 
+/// Why something was not opened that is confined to an anchor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a symbolic link leads out of the folder that the list is confined to")]
+pub struct OutsideAnchor;
+
 /// A directory that paths below it are opened from.
 ///
 /// On Unix it is held open, so that it stays the same whatever becomes of its path; if many are held
@@ -163,6 +188,28 @@ impl Anchor {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Opens without following a link what `path` leads to, if that lies below.
+    fn open_confined(&self, path: &Path, flags: i32) -> io::Result<File> {
+        let only_descends = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+        if below(path, &self.path).components().all(only_descends) {
+            match self.open_below(path, flags) {
+                Err(error) if is_link_in_the_way(&error) => {}
+                opened => return opened,
+            }
+        }
+        let real = self.path.canonicalize()?;
+        let target = path.canonicalize()?;
+        let target = target.strip_prefix(&real);
+        let target = target.map_err(|_| io::Error::other(OutsideAnchor))?;
+        self.open_below(&self.path.join(target), flags)
+    }
+}
+
+/// Whether an error is [`LinkInTheWay`].
+pub fn is_link_in_the_way(error: &io::Error) -> bool {
+    let inner = error.get_ref();
+    inner.is_some_and(<dyn Error + Send + Sync>::is::<LinkInTheWay>)
 }
 
 #[cfg(not(unix))]
@@ -173,33 +220,28 @@ impl Anchor {
     ///
     /// None here.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self {
+        Ok(Self::at(path))
+    }
+
+    /// Remembers a directory.
+    pub fn at(path: &Path) -> Self {
+        Self {
             path: path.to_path_buf(),
-        })
+        }
     }
 
     fn open_below(&self, path: &Path, flags: i32) -> io::Result<File> {
-        if fs::symlink_metadata(path)?.is_symlink() {
-            return Err(io::Error::other(LinkInTheWay));
-        }
         plainly(path, flags)
     }
-
-    fn metadata_below(&self, path: &Path) -> io::Result<Metadata> {
-        fs::symlink_metadata(path)
-    }
 }
+
+#[cfg(unix)]
+use unix::{TO_LOOK, plainly};
+
+#[cfg(not(unix))]
+const TO_LOOK: i32 = 0;
 
 #[cfg(not(unix))]
 fn plainly(path: &Path, _flags: i32) -> io::Result<File> {
     File::open(path)
-}
-
-#[cfg(unix)]
-fn plainly(path: &Path, flags: i32) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(flags)
-        .open(path)
 }

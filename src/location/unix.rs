@@ -1,10 +1,11 @@
 //! Opening relative to descriptors.
 
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -14,7 +15,7 @@ use rustix::io::Errno;
 use super::{Anchor, LinkInTheWay, below};
 
 /// Enough for the trees that are read at one time; the rest of the descriptors is for files.
-const MOST_HELD: usize = 64;
+const MOST_HELD: usize = 16;
 
 static NOW_HELD: AtomicUsize = AtomicUsize::new(0);
 
@@ -58,6 +59,14 @@ impl Anchor {
         })
     }
 
+    /// A directory that is opened by its path whenever something below it is.
+    pub fn at(path: &Path) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            held: None,
+        }
+    }
+
     /// Opens a directory below, to be listed. `parent` is the directory that it lies in, if that
     /// is open.
     ///
@@ -83,15 +92,6 @@ impl Anchor {
             .map(File::from)
     }
 
-    pub(super) fn metadata_below(&self, path: &Path) -> io::Result<Metadata> {
-        #[cfg(any(target_os = "linux", target_os = "android"))]
-        let flags = OFlags::PATH;
-        #[cfg(not(any(target_os = "linux", target_os = "android")))]
-        let flags = OFlags::NONBLOCK;
-        let file = self.with(|anchor| without_links(anchor, below(path, &self.path), flags))?;
-        File::from(file).metadata()
-    }
-
     fn with(
         &self,
         act: impl FnOnce(BorrowedFd<'_>) -> Result<OwnedFd, Errno>,
@@ -102,6 +102,38 @@ impl Anchor {
         }
         .map_err(named)
     }
+}
+
+/// To ask what a file is, which takes no right to read it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) const TO_LOOK: i32 = OFlags::PATH.bits().cast_signed();
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) const TO_LOOK: i32 = OFlags::NONBLOCK.bits() as i32;
+
+/// Opens by path and follows links, whatever the length of the path.
+pub(super) fn plainly(path: &Path, flags: i32) -> io::Result<File> {
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
+    match opened {
+        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
+            Ok(in_stretches(path, flags)?)
+        }
+        opened => opened,
+    }
+}
+
+fn in_stretches(path: &Path, flags: i32) -> Result<File, Errno> {
+    let mut path = path.as_os_str().as_bytes();
+    let mut reached: Option<OwnedFd> = None;
+    let open = |reached: &Option<OwnedFd>, path: &[u8], flags: OFlags| {
+        let from = reached.as_ref().map_or(CWD, AsFd::as_fd);
+        retried(|| openat(from, as_path(path), flags | OFlags::CLOEXEC, Mode::empty()))
+    };
+    while let Some((first, rest)) = split(path) {
+        reached = Some(open(&reached, first, TO_PASS)?);
+        path = rest;
+    }
+    let flags = OFlags::from_bits_retain(flags.cast_unsigned());
+    open(&reached, path, flags).map(File::from)
 }
 
 fn named(error: Errno) -> io::Error {
@@ -215,7 +247,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::location::Location;
+    use crate::location::{Location, OutsideAnchor, is_link_in_the_way};
 
     fn text(file: io::Result<impl Into<File>>) -> String {
         let mut text = String::new();
@@ -225,9 +257,7 @@ mod tests {
 
     fn is_refused<T: std::fmt::Debug>(opened: io::Result<T>) -> bool {
         let error = opened.unwrap_err();
-        error
-            .get_ref()
-            .is_some_and(<dyn std::error::Error + Send + Sync>::is::<LinkInTheWay>)
+        is_link_in_the_way(&error)
     }
 
     #[test]
@@ -255,6 +285,34 @@ mod tests {
         assert!(is_refused(
             step_by_step(open, Path::new("a/b/c"), OFlags::RDONLY).map_err(named)
         ));
+    }
+
+    #[test]
+    fn what_is_confined_follows_only_links_that_stay_inside() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        std::fs::create_dir_all(path("tree/a")).unwrap();
+        std::fs::write(path("tree/a/b"), "inside").unwrap();
+        std::fs::write(path("out"), "outside").unwrap();
+        symlink("a", path("tree/relative")).unwrap();
+        symlink(path("tree/a/b"), path("tree/absolute")).unwrap();
+        symlink("../out", path("tree/away")).unwrap();
+
+        let anchor = Arc::new(Anchor::open(&path("tree")).unwrap());
+        let open = |name: &str| Location::confined(&anchor, path(name)).open(0);
+        for inside in [
+            "tree/a/b",
+            "tree/relative/b",
+            "tree/absolute",
+            "tree/a/../a/b",
+        ] {
+            assert_eq!(text(open(inside)), "inside");
+        }
+        for outside in ["tree/away", "tree/../out", "tree/a/../../out"] {
+            let error = open(outside).unwrap_err();
+            let inner = error.get_ref().unwrap();
+            assert!(inner.is::<OutsideAnchor>(), "{outside}: {error}");
+        }
     }
 
     #[test]
@@ -288,7 +346,10 @@ mod tests {
         let file = Location::below(&anchor, path.clone());
         assert_eq!(text(file.open(0)), "");
         assert_eq!(file.metadata(false).unwrap().len(), 0);
-        assert!(std::fs::metadata(path).is_err());
+        assert!(std::fs::metadata(&path).is_err());
+        let plain = Location::from(path);
+        assert_eq!(text(plain.open(0)), "");
+        assert_eq!(plain.metadata(true).unwrap().len(), 0);
     }
 
     #[test]

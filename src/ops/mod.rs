@@ -20,7 +20,7 @@ pub use convert::{ConvertError, Converted, Inventory, Loss, Target};
 pub use diff::{DiffOptions, DiffSide, Diffed, FolderSide, diff};
 pub use hash::{hash, hash_journalled};
 pub use journal::{
-    Contents, Finding, Journal, JournalError, Lock, Past, Recorded, Resumed, Term, journal_beside,
+    Contents, Journal, JournalError, Lock, Past, Recorded, Resumed, Term, journal_beside,
 };
 pub use manifests::{
     Item, Items, ManifestFile, ScopeError, Survey, SurveyedManifest, agree, recorded_walk,

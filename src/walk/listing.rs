@@ -29,6 +29,10 @@ pub(super) enum Kind {
     Link,
     Special(Special),
     /// The listing does not say.
+    #[cfg_attr(
+        not(unix),
+        expect(dead_code, reason = "listings say what everything is")
+    )]
     Unknown,
 }
 
@@ -48,7 +52,7 @@ pub(super) fn list(anchor: &Anchor, path: &Path, parent: Option<&Handle>) -> io:
     Ok(listing)
 }
 
-pub(super) use platform::Handle;
+pub(super) use platform::{Handle, device_in};
 
 #[cfg(unix)]
 mod platform {
@@ -56,7 +60,7 @@ mod platform {
     use std::os::fd::BorrowedFd;
     use std::os::unix::ffi::OsStrExt;
 
-    use rustix::fs::{Dir, FileType, fstat};
+    use rustix::fs::{AtFlags, CWD, Dir, FileType, statat};
     use rustix::io::Errno;
 
     use super::{Anchor, Entry, Kind, Listing, Path, Special, io};
@@ -69,12 +73,19 @@ mod platform {
         fn descriptor(&self) -> io::Result<BorrowedFd<'_>> {
             Ok(self.0.fd()?)
         }
+    }
 
-        /// The file system that the directory lies on.
-        pub(in super::super) fn device(&self) -> io::Result<u64> {
-            #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
-            Ok(fstat(self.descriptor()?)?.st_dev as u64)
-        }
+    /// The file system of a directory in `parent`, if that is open, or else by its path.
+    pub(in super::super) fn device_in(parent: Option<&Handle>, path: &Path) -> io::Result<u64> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let flags = flags | AtFlags::NO_AUTOMOUNT;
+        let stat = match (parent, path.file_name()) {
+            (Some(parent), Some(name)) => statat(parent.descriptor()?, name, flags),
+            _ => statat(CWD, path, flags),
+        };
+        #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
+        Ok(stat?.st_dev as u64)
     }
 
     pub(super) fn list(
@@ -138,14 +149,12 @@ mod platform {
     use super::{Anchor, Entry, Kind, Listing, Path, Special, io};
     use crate::walk::tree::{Device, device};
 
-    /// Where the directory lies; there is nothing to hold it by.
+    /// There is nothing to hold a directory by.
     #[derive(Debug)]
-    pub(in super::super) struct Handle(std::path::PathBuf);
+    pub(in super::super) struct Handle;
 
-    impl Handle {
-        pub(in super::super) fn device(&self) -> io::Result<Device> {
-            device(&self.0)
-        }
+    pub(in super::super) fn device_in(_parent: Option<&Handle>, path: &Path) -> io::Result<Device> {
+        device(path)
     }
 
     pub(super) fn list(
@@ -176,7 +185,7 @@ mod platform {
         Ok(Listing {
             entries,
             broken_off,
-            handle: Handle(path.to_path_buf()),
+            handle: Handle,
         })
     }
 

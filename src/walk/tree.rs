@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::vec;
 
 use super::links::{Stretch, refuse_loop};
-use super::listing::{Entry, Handle, Kind, Listing, list};
+use super::listing::{Entry, Handle, Kind, Listing, device_in, list};
 use super::names::Root;
 use super::overlap::Overlap;
 use super::walker::{Options, kind_in_tree};
@@ -25,6 +25,8 @@ pub(super) struct Tree {
     starts: Vec<Start>,
     /// The directories from the root to where the walk is.
     levels: Vec<Level>,
+    /// The path of the last of them.
+    path: PathBuf,
     /// What failed at the root.
     failed: Option<Found>,
     device: Option<Device>,
@@ -45,7 +47,6 @@ struct Start {
 /// A directory that is being walked.
 #[derive(Debug)]
 struct Level {
-    path: PathBuf,
     entries: vec::IntoIter<Entry>,
     broken_off: Option<io::Error>,
     /// To open the directories in it, unless so many are open below it that this one is closed.
@@ -54,7 +55,7 @@ struct Level {
 
 /// How many directories of a tree are held open at most. Those further up are opened anew when the
 /// walk comes back to them.
-const MOST_HELD: usize = 16;
+const MOST_HELD: usize = 8;
 
 /// How many bytes a path may have: more than trees are deep, so that one without a bottom ends.
 const LONGEST_PATH: usize = 128 * 1024;
@@ -70,6 +71,7 @@ impl Tree {
             overlap,
             starts: Vec::new(),
             levels: Vec::new(),
+            path: PathBuf::new(),
             failed: None,
             device,
         };
@@ -88,12 +90,12 @@ impl Tree {
         loop {
             let level = self.levels.last_mut()?;
             if let Some(error) = level.broken_off.take() {
-                let path = level.path.clone();
+                let path = self.path.clone();
                 return Some(self.list_failed(path, incomplete(error)));
             }
             let found = match level.entries.next() {
                 Some(entry) => {
-                    let path = level.path.join(&entry.name);
+                    let path = self.path.join(&entry.name);
                     self.entry(&entry, path, options)
                 }
                 None => {
@@ -148,10 +150,18 @@ impl Tree {
             let error = io::ErrorKind::InvalidFilename.into();
             return Some(self.list_failed(path, error));
         }
+        match self.crosses_border(&path) {
+            Ok(true) => return None,
+            Ok(false) => {}
+            Err(error) => return Some(self.stat_failed(path, error, false)),
+        }
         let anchor = Arc::clone(&self.starts.last()?.anchor);
         let parent = self.levels.last().and_then(|level| level.handle.as_ref());
         match list(&anchor, &path, parent) {
-            Ok(listing) => self.enter_inside(path, listing),
+            Ok(listing) => {
+                self.enter(path, listing);
+                None
+            }
             Err(error) => Some(self.list_failed(path, error)),
         }
     }
@@ -181,20 +191,9 @@ impl Tree {
         Ok(())
     }
 
-    /// Enters a directory, unless it lies on another file system.
-    fn enter_inside(&mut self, path: PathBuf, listing: Listing) -> Option<Found> {
-        match self.is_beyond_border(&listing) {
-            Ok(true) => return None,
-            Ok(false) => {}
-            Err(error) => return Some(self.stat_failed(path, error, false)),
-        }
-        self.enter(path, listing);
-        None
-    }
-
     fn enter(&mut self, path: PathBuf, listing: Listing) {
+        self.path = path;
         self.levels.push(Level {
-            path,
             entries: listing.entries.into_iter(),
             broken_off: listing.broken_off,
             handle: Some(listing.handle),
@@ -208,6 +207,11 @@ impl Tree {
     fn leave(&mut self) {
         self.levels.pop();
         let left = self.levels.len();
+        match left {
+            // As it was typed, with whatever slashes.
+            1 => self.path.clone_from(&self.root.path),
+            _ => drop(self.path.pop()),
+        }
         if self.starts.last().is_some_and(|start| start.above == left) {
             self.starts.pop();
         }
@@ -262,12 +266,14 @@ impl Tree {
         Ok(Some((target, stretch)))
     }
 
-    /// Whether a directory that was listed lies on another file system.
-    fn is_beyond_border(&self, listing: &Listing) -> io::Result<bool> {
-        match &self.device {
-            None => Ok(false),
-            Some(own) => Ok(listing.handle.device()? != *own),
-        }
+    /// Whether a directory of the last level lies on another file system. It is not opened for that:
+    /// what is mounted there may be forbidden, dead or wait to be mounted.
+    fn crosses_border(&self, path: &Path) -> io::Result<bool> {
+        let Some(own) = &self.device else {
+            return Ok(false);
+        };
+        let parent = self.levels.last().and_then(|level| level.handle.as_ref());
+        Ok(device_in(parent, path)? != *own)
     }
 
     fn leaf(

@@ -163,6 +163,30 @@ pub(crate) fn a_directory_swapped_for_a_link_before_its_files_are_opened_is_not_
     }
 }
 
+pub(crate) fn a_confined_list_is_not_led_out_by_a_directory_that_is_swapped() {
+    for list in ["--confine", "native"] {
+        let tree = tree();
+        let format = if list == "native" { "jsonl" } else { "gnu" };
+        // What lies outside is as listed, and what lies inside is not.
+        tree.file("d/f", "hello");
+        let hash = ["hash", "-q", "-f", format, "-C", ".", "-o", "../L", "."];
+        tree.cmd(hash).run().check();
+        tree.file("d/f", "abc");
+        let args = ["verify", "-j", "1", "--no-exact", "-C", ".", "../L"];
+        let args: Vec<&str> = match list {
+            "native" => args.to_vec(),
+            _ => args.iter().copied().chain([list]).collect(),
+        };
+        if let Some(output) = held_up(&tree, "d/f", &args, swap_folder) {
+            output
+                .stdout_has("unreadable  d/f: open: ")
+                .stderr_has("2 ok, 1 unreadable")
+                .code(2)
+                .check();
+        }
+    }
+}
+
 pub(crate) fn a_directory_moved_out_leads_nowhere_else() {
     let tree = tree();
     tree.file("d/e/g", "abc");

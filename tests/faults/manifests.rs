@@ -172,6 +172,23 @@ pub(crate) fn entries_that_lead_outside_are_refused_when_confined() {
     }
 }
 
+pub(crate) fn a_list_does_not_lift_the_confinement_that_was_asked_for() {
+    let (tree, _) = listed("");
+    tree.file("../out/f", "abc").link("d", "../out");
+    let hash = ["hash", "-q", "-L", "-C", ".", "-o", "../L.jsonl", "."];
+    tree.cmd(hash).run().check();
+    let verify = ["verify", "--no-exact", "-C", ".", "../L.jsonl"];
+    let output = tree.cmd(verify).run();
+    output.stderr_has(" ok").code(0).check();
+    let confined = verify.iter().chain(&["--confine"]);
+    let output = tree.cmd(confined).run();
+    output
+        .stdout_has("unverified  d/f")
+        .stderr_has("1 unverified")
+        .code(2)
+        .check();
+}
+
 pub(crate) fn devices_and_pipes_in_a_list_are_not_opened() {
     let (tree, _) = listed("");
     tree.fifo("pipe").link("zero", "/dev/zero");

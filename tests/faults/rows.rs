@@ -109,12 +109,14 @@ tests! {
     changing::verify_reads_no_file_that_was_swapped_for_a_pipe [7];
     changing::a_directory_swapped_for_a_link_before_it_is_listed_is_not_followed [8];
     changing::a_directory_swapped_for_a_link_before_its_files_are_opened_is_not_followed [8];
+    changing::a_confined_list_is_not_led_out_by_a_directory_that_is_swapped [8, 30];
     changing::a_directory_moved_out_leads_nowhere_else [8];
     walking::a_folder_whose_listing_breaks_off_is_unreadable [10];
     walking::what_may_not_be_read_is_never_missing [9];
     walking::what_may_not_be_read_is_a_gap_in_every_list [9];
     walking::pipes_sockets_and_devices_are_counted_and_not_opened [11];
     walking::a_mount_is_walked_unless_told_otherwise [13];
+    walking::a_mount_that_is_to_be_left_alone_is_not_opened [13];
     walking::a_path_longer_than_the_system_takes_is_hashed_or_told [14];
     walking::twenty_thousand_levels_are_hashed_or_told [14];
     walking::a_folder_of_a_hundred_thousand_is_listed_in_order [16];
@@ -172,6 +174,7 @@ tests! {
     manifests::a_list_that_proves_nothing_is_no_success [29];
     manifests::weak_digests_are_compared_and_named [32];
     manifests::entries_that_lead_outside_are_refused_when_confined [30];
+    manifests::a_list_does_not_lift_the_confinement_that_was_asked_for [30];
     manifests::devices_and_pipes_in_a_list_are_not_opened [30];
     manifests::no_name_in_a_list_acts_on_a_terminal [30];
     manifests::names_that_cannot_be_and_entries_that_contradict_are_unverified [30];

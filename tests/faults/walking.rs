@@ -125,6 +125,19 @@ pub(crate) fn a_mount_is_walked_unless_told_otherwise() {
     }
 }
 
+pub(crate) fn a_mount_that_is_to_be_left_alone_is_not_opened() {
+    let tree = Tree::new();
+    tree.file("a", "abc").mode("", 0o755);
+    let Some(_mounted) = Mounted::tmpfs("size=1m,mode=0700", &tree.path("m")) else {
+        return;
+    };
+    let Some(cmd) = tree.cmd(["hash", "-a", "md5", "-x"]).unprivileged() else {
+        return;
+    };
+    let list = format!("{MD5_OF_ABC}  a\n");
+    cmd.run().stdout(list).stderr_any().check();
+}
+
 /// Folders of this name within each other, as many as that, with the file `f` in the last; no path
 /// names them all.
 fn dig(tree: &Tree, name: &str, levels: usize) {

@@ -59,4 +59,11 @@ pub enum JournalError {
         /// What is asked for now.
         ours: RelPath,
     },
+    /// What was verified is not what is there now, whatever its files look like. The journal is not
+    /// touched.
+    #[error(
+        "'{0}' was mounted anew since the run that was stopped, so that nothing that was read before \
+         proves anything; remove the journal to begin anew"
+    )]
+    MountedAnew(RelPath),
 }

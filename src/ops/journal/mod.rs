@@ -9,14 +9,19 @@
 //!
 //! An entry counts only while the file has the size, the modification time and, where the platform
 //! tells them, the device, the inode and the time of the last status change that it had when it was
-//! read. What a file gave is compared anew by the run that goes on; a failure is taken for one again, where
-//! failures are recorded. A file that was touched less than two seconds before the run began, or later, is not believed
+//! read. What a file gave is compared anew by the run that goes on, and what could not be read is tried
+//! again. A file that was touched less than two seconds before the run began, or later, is not believed
 //! at all: it could have changed again within one tick of the file system's clock. Where the platform
 //! tells neither inode nor status change, size and modification time must do.
 //!
+//! All of that a clone of the medium has too. So a verification, which is there to find out whether what
+//! is mounted now is good, believes an entry only while its file is reached through the mount that it was
+//! read through, where the platform tells mounts apart ([`Journal::mind_mounts`]).
+//!
 //! # The file
 //!
-//! `.NAME.journal` beside the output `NAME`, or wherever the user wants that of a verification. It begins with a line that names it, followed by records:
+//! `.NAME.journal` beside the output `NAME`, or wherever the user wants that of a verification, if no
+//! other file is there. It begins with a line that names it, followed by records:
 //!
 //! ```text
 //! length of the payload, 4 bytes | XXH3 of the record's place and payload, 8 bytes | payload
@@ -30,9 +35,12 @@
 //!
 //! # What may be lost
 //!
-//! A run that ends within its first second leaves no journal. Records are handed to the system in large
-//! pieces and at least once a second, which is what a killed run loses. They are forced to the medium every five seconds, by a thread of their own, and when the
-//! run is stopped; a power cut loses what came after.
+//! A run that ends within its first second leaves no journal, or a blank one. Records are handed to the
+//! system in large pieces, and otherwise by the first file that is done, or the first moment without one,
+//! when a second has passed. So a killed run loses what it did in its last second; or since the
+//! report was last taken, where whoever takes it holds the run up. They are forced to the medium every
+//! five seconds, by a thread of their own, and when the run is stopped or begins to look for what is not
+//! listed; a power cut loses what came after.
 //!
 //! # One run at a time
 //!
@@ -42,6 +50,7 @@
 mod error;
 mod file;
 mod lock;
+mod mounts;
 mod past;
 mod record;
 mod run;
@@ -52,6 +61,6 @@ mod tests;
 
 pub use error::{JournalError, Term};
 pub use lock::{Lock, journal_beside};
-pub use past::{Contents, Finding, Past, Recorded, Resumed};
+pub use past::{Contents, Past, Recorded, Resumed};
 pub(super) use run::{Keyed, run};
 pub use writer::Journal;

@@ -2,17 +2,18 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
-use crate::engine::{Hashed, Instability, Known, Outcome, Saved, Status};
+use crate::engine::{Hashed, Known, Outcome, Saved, Status};
 use crate::error::{FileError, Operation};
 use crate::relpath::RelPath;
 use crate::timestamp::{Modified, Timestamp};
 
+use super::mounts::Mount;
 use super::record::{self, BEGINNING, FRAME_BYTES, Header, Record};
 use super::{JournalError, Lock, Term, file};
 
@@ -34,6 +35,7 @@ pub struct Past {
     index: Vec<(u64, u64)>,
     /// The places of the last states of long files, by path.
     saved: HashMap<RelPath, u64>,
+    mounts: Vec<Mount>,
     /// Where the next record goes.
     pub(super) end: u64,
 }
@@ -44,7 +46,7 @@ impl Past {
         self.header.created
     }
 
-    /// How many files are done, well or badly.
+    /// How many files were read to their ends.
     pub fn files(&self) -> u64 {
         self.index.len() as u64
     }
@@ -74,6 +76,7 @@ impl Past {
             file,
             index: self.index,
             saved: self.saved,
+            mounts: self.mounts,
         }
     }
 }
@@ -93,15 +96,17 @@ impl Lock {
         let upto = BEGINNING.len() as u64;
         let read = (&mut input).take(upto).read_to_end(&mut beginning);
         read.map_err(failed)?;
-        // A power cut may leave zeros where nothing had been forced to the medium.
-        let is_blank = beginning.iter().all(|byte| *byte == 0);
-        if beginning != BEGINNING && (is_blank || BEGINNING.starts_with(&beginning)) {
-            return Ok(Contents {
-                past: None,
-                damaged_at: (len > 0).then_some(0),
-            });
-        }
-        if beginning != BEGINNING {
+        self.has_beginning = beginning == BEGINNING;
+        if !self.has_beginning {
+            // A power cut may leave zeros where nothing had been forced to the medium.
+            let is_torn = BEGINNING.starts_with(&beginning);
+            let zeros = beginning.iter().all(|byte| *byte == 0);
+            if is_torn || (zeros && is_zero(&mut input).map_err(failed)?) {
+                return Ok(Contents {
+                    past: None,
+                    damaged_at: (len > 0).then_some(0),
+                });
+            }
             return Err(JournalError::Foreign(self.path.clone()));
         }
         let past = read_records(&mut input, len).map_err(failed)?;
@@ -110,6 +115,20 @@ impl Lock {
             past,
             damaged_at: (end < len).then_some(end),
         })
+    }
+}
+
+fn is_zero(input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let piece = input.fill_buf()?;
+        if piece.is_empty() {
+            return Ok(true);
+        }
+        if piece.iter().any(|byte| *byte != 0) {
+            return Ok(false);
+        }
+        let len = piece.len();
+        input.consume(len);
     }
 }
 
@@ -124,12 +143,14 @@ fn read_records(input: &mut impl Read, len: u64) -> io::Result<Option<Past>> {
                     header,
                     index: Vec::new(),
                     saved: HashMap::new(),
+                    mounts: Vec::new(),
                     end: after,
                 });
             }
             (Some(Record::Entry(name)), Some(past)) => {
                 past.index.push((record::name_hash(&name), place));
             }
+            (Some(Record::Mounts(mounts)), Some(past)) => past.mounts.extend(mounts),
             (Some(Record::Saved(path)), Some(past)) => {
                 past.saved.insert(path, place);
             }
@@ -170,42 +191,21 @@ fn next_record(
     Ok(is_whole.then_some(start + u64::from(bytes)))
 }
 
-/// What an earlier run has found of a file.
+/// What an earlier run has found of a file that it read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
     /// What the file was then.
     pub status: Status,
-    /// Since when it must not have been touched, if it was found to be readable.
-    pub(super) since: Option<Timestamp>,
-    /// What came of it.
-    pub finding: Finding,
-}
-
-/// What came of a file in an earlier run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
-    /// It was read to its end.
-    Hashed {
-        /// What came out, in the order of the algorithms of its task.
-        digests: Vec<Digest>,
-        /// As in [`Hashed`].
-        retried_reads: u32,
-        /// As in [`Hashed`].
-        direct_refused: bool,
-    },
-    /// It could not be read.
-    Failed {
-        /// The path that was given to the system.
-        path: PathBuf,
-        /// What was being done.
-        operation: Operation,
-        /// How many bytes had been read.
-        offset: Option<u64>,
-        /// The system's number for the error.
-        code: i32,
-    },
-    /// It changed while it was being read.
-    Unstable(Instability),
+    /// Since when it must not have been touched.
+    pub(super) since: Timestamp,
+    /// The mount that it was read through, if that matters and is known.
+    pub(super) mount: Option<u64>,
+    /// What came out, in the order of the algorithms of its task.
+    pub digests: Vec<Digest>,
+    /// As in [`Hashed`].
+    pub retried_reads: u32,
+    /// As in [`Hashed`].
+    pub direct_refused: bool,
 }
 
 impl Recorded {
@@ -214,54 +214,27 @@ impl Recorded {
         known(&self.status, self.since)
     }
 
-    /// The digests, if it was read to its end.
-    pub fn digests(&self) -> Option<&[Digest]> {
-        match &self.finding {
-            Finding::Hashed { digests, .. } => Some(digests),
-            Finding::Failed { .. } | Finding::Unstable(_) => None,
-        }
-    }
-
     /// The same as if it had been found now.
     pub fn outcome(self) -> Outcome {
-        match self.finding {
-            Finding::Hashed {
-                digests,
-                retried_reads,
-                direct_refused,
-            } => Outcome::Hashed(Hashed {
-                digests,
-                size: self.status.size,
-                read_before: Some(self.status.size),
-                modified: self.status.modified.and_then(Timestamp::to_system),
-                identity: self.status.identity,
-                retried_reads,
-                direct_refused,
-            }),
-            Finding::Failed {
-                path,
-                operation,
-                offset,
-                code,
-            } => {
-                let error = FileError::new(operation, path, io::Error::from_raw_os_error(code));
-                Outcome::Failed(match offset {
-                    Some(offset) => error.at(offset),
-                    None => error,
-                })
-            }
-            Finding::Unstable(how) => Outcome::Unstable(how),
-        }
+        Outcome::Hashed(Hashed {
+            digests: self.digests,
+            size: self.status.size,
+            read_before: Some(self.status.size),
+            modified: self.status.modified.and_then(Timestamp::to_system),
+            identity: self.status.identity,
+            retried_reads: self.retried_reads,
+            direct_refused: self.direct_refused,
+        })
     }
 }
 
-fn known(status: &Status, since: Option<Timestamp>) -> Known {
+fn known(status: &Status, since: Timestamp) -> Known {
     Known {
         size: Some(status.size),
         modified: status.modified.map(Modified::exactly),
         rounded: false,
         identity: status.identity,
-        untouched_since: since,
+        untouched_since: Some(since),
     }
 }
 
@@ -271,11 +244,12 @@ pub struct Resumed {
     file: Arc<File>,
     index: Vec<(u64, u64)>,
     saved: HashMap<RelPath, u64>,
+    pub(super) mounts: Vec<Mount>,
 }
 
 impl Resumed {
-    /// What is recorded under this name, the last time it was recorded; digests only if they are of
-    /// exactly these algorithms. A record that cannot be read any more is none.
+    /// What is recorded under this name, the last time it was recorded, if the digests are of exactly
+    /// these algorithms. A record that cannot be read any more is none.
     pub fn entry(&self, name: &RelPath, algorithms: &[Algorithm]) -> Option<Recorded> {
         let hash = record::name_hash(name);
         let from = self.index.partition_point(|(other, _)| *other < hash);
@@ -286,26 +260,23 @@ impl Resumed {
             .collect();
         same.into_iter().rev().find_map(|place| {
             let (found, recorded) = record::read_entry(&self.payload(place)?)?;
-            let is_of_these = recorded.digests().is_none_or(|digests| {
-                let computed = digests.iter().map(Digest::algorithm);
-                computed.eq(algorithms.iter().copied())
-            });
+            let computed = recorded.digests.iter().map(Digest::algorithm);
+            let is_of_these = computed.eq(algorithms.iter().copied());
             (found == *name && is_of_these).then_some(recorded)
         })
     }
 
-    /// How far the file at this path had been read.
-    pub fn begun(&self, path: &Path) -> Option<Saved> {
+    /// How far the file at this path had been read, if it was through this mount.
+    pub(super) fn begun(&self, path: &Path, mount: Option<u64>) -> Option<Saved> {
         if self.saved.is_empty() {
             return None;
         }
         let place = *self.saved.get(&record::name_of(path))?;
-        let (saved, since) = record::read_saved(&self.payload(place)?)?;
+        let (saved, since, through) = record::read_saved(&self.payload(place)?)?;
         // The states are checked against the file when it is opened; this rules out the files that
         // may have changed again within a tick.
-        known(&saved.status, Some(since))
-            .holds(&saved.status)
-            .then_some(saved)
+        let holds = known(&saved.status, since).holds(&saved.status);
+        (holds && through == mount).then_some(saved)
     }
 
     fn payload(&self, place: u64) -> Option<Vec<u8>> {

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
-use crate::engine::{Hashed, Identity, Instability, Saved, Status};
-use crate::error::{FileError, Operation};
+use crate::engine::{Hashed, Identity, Saved, Status};
 use crate::hasher::new_hasher;
 use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
 
-use super::{Finding, Recorded, Term};
+use super::mounts::Mount;
+use super::{Recorded, Term};
 
 /// How every journal begins. Another layout of records has another number.
-pub(super) const BEGINNING: &[u8] = b"multisum journal 2\n";
+pub(super) const BEGINNING: &[u8] = b"multisum journal 3\n";
 
 /// Length and checksum before a payload.
 pub(super) const FRAME_BYTES: usize = 12;
@@ -35,6 +35,7 @@ pub(super) enum Record {
     Header(Header),
     /// The bytes are decoded when they are asked for; this is the name.
     Entry(RelPath),
+    Mounts(Vec<Mount>),
     /// The path of a file in the middle of which states were saved.
     Saved(RelPath),
 }
@@ -86,8 +87,23 @@ pub(super) fn header(header: &Header) -> Vec<u8> {
     out
 }
 
+pub(super) fn mounts(mounts: &[Mount]) -> Vec<u8> {
+    let mut out = vec![b'M'];
+    put_number(&mut out, mounts.len() as u64);
+    for mount in mounts {
+        put_bytes(&mut out, mount.folder.as_bytes());
+        put_bytes(&mut out, mount.id.as_bytes());
+    }
+    out
+}
+
 /// `None` for what could not be recognised again.
-pub(super) fn entry(name: &RelPath, hashed: &Hashed, since: Timestamp) -> Option<Vec<u8>> {
+pub(super) fn entry(
+    name: &RelPath,
+    hashed: &Hashed,
+    mount: Option<u64>,
+    since: Timestamp,
+) -> Option<Vec<u8>> {
     let status = Status {
         size: hashed.size,
         modified: Some(Timestamp::from_system(hashed.modified?)?),
@@ -96,6 +112,7 @@ pub(super) fn entry(name: &RelPath, hashed: &Hashed, since: Timestamp) -> Option
     let mut out = vec![b'E'];
     put_bytes(&mut out, name.as_bytes());
     put_moment(&mut out, since);
+    put_mount(&mut out, mount);
     put_status(&mut out, &status);
     put_number(&mut out, hashed.retried_reads.into());
     out.push(u8::from(hashed.direct_refused));
@@ -107,53 +124,12 @@ pub(super) fn entry(name: &RelPath, hashed: &Hashed, since: Timestamp) -> Option
     Some(out)
 }
 
-/// The operations that may fail on a file that is to be read, by the byte that stands for each.
-const OPERATIONS: [(u8, Operation); 4] = [
-    (b'o', Operation::Open),
-    (b'r', Operation::Read),
-    (b's', Operation::Stat),
-    (b'm', Operation::Map),
-];
-
-/// `None` for what the system did not say: it costs nothing to find out again.
-pub(super) fn failed(name: &RelPath, error: &FileError, status: &Status) -> Option<Vec<u8>> {
-    let code = error.io_error().raw_os_error()?;
-    let mut operations = OPERATIONS.iter();
-    let (operation, _) = operations.find(|(_, operation)| *operation == error.operation())?;
-    let mut out = vec![b'F'];
-    put_bytes(&mut out, name.as_bytes());
-    put_status(&mut out, status);
-    put_bytes(&mut out, RelPath::from_path(error.path()).as_bytes());
-    out.push(*operation);
-    out.extend_from_slice(&code.to_le_bytes());
-    out.push(u8::from(error.offset().is_some()));
-    put_number(&mut out, error.offset().unwrap_or(0));
-    Some(out)
-}
-
-pub(super) fn unstable(name: &RelPath, how: Instability, status: &Status) -> Vec<u8> {
-    let mut out = vec![b'U'];
-    put_bytes(&mut out, name.as_bytes());
-    put_status(&mut out, status);
-    let (kind, numbers) = match how {
-        Instability::Length { read, size } => (b'l', [read, size]),
-        Instability::Resized { before, after } => (b's', [before, after]),
-        Instability::Modified => (b'm', [0; 2]),
-        Instability::Replaced => (b'p', [0; 2]),
-        Instability::Removed => (b'r', [0; 2]),
-    };
-    out.push(kind);
-    for number in numbers {
-        put_number(&mut out, number);
-    }
-    out
-}
-
-pub(super) fn saved(saved: &Saved, since: Timestamp) -> Vec<u8> {
+pub(super) fn saved(saved: &Saved, mount: Option<u64>, since: Timestamp) -> Vec<u8> {
     let mut out = vec![b'S'];
     put_bytes(&mut out, RelPath::from_path(&saved.path).as_bytes());
     put_bytes(&mut out, VERSION.as_bytes());
     put_moment(&mut out, since);
+    put_mount(&mut out, mount);
     put_status(&mut out, &saved.status);
     put_number(&mut out, saved.offset);
     put_number(&mut out, saved.states.len() as u64);
@@ -170,7 +146,8 @@ pub(super) fn read(payload: &[u8]) -> Option<Record> {
     let mut fields = Fields(rest);
     match kind {
         b'H' => read_header(fields).map(Record::Header),
-        b'E' | b'F' | b'U' => fields.name().map(Record::Entry),
+        b'M' => fields.mounts().map(Record::Mounts),
+        b'E' => fields.name().map(Record::Entry),
         b'S' => fields.name().map(Record::Saved),
         _ => None,
     }
@@ -188,35 +165,27 @@ fn read_header(mut fields: Fields<'_>) -> Option<Header> {
 }
 
 pub(super) fn read_entry(payload: &[u8]) -> Option<(RelPath, Recorded)> {
-    let (kind, rest) = payload.split_first()?;
-    let mut fields = Fields(rest);
+    let mut fields = Fields(payload.strip_prefix(b"E")?);
     let name = fields.name()?;
-    let since = match kind {
-        b'E' => Some(fields.moment()?),
-        _ => None,
-    };
-    let status = fields.status()?;
-    let finding = match kind {
-        b'E' => fields.hashed()?,
-        b'F' => fields.failed()?,
-        b'U' => Finding::Unstable(fields.instability()?),
-        _ => return None,
-    };
     let recorded = Recorded {
-        status,
-        since,
-        finding,
+        since: fields.moment()?,
+        mount: fields.mount()?,
+        status: fields.status()?,
+        retried_reads: fields.number()?.try_into().ok()?,
+        direct_refused: fields.is_there()?,
+        digests: fields.digests()?,
     };
     fields.0.is_empty().then_some((name, recorded))
 }
 
-/// States, and since when the file must not have been touched; `None` also for those of another
-/// version.
-pub(super) fn read_saved(payload: &[u8]) -> Option<(Saved, Timestamp)> {
+/// States, since when the file must not have been touched, and its mount; `None` also for those of
+/// another version.
+pub(super) fn read_saved(payload: &[u8]) -> Option<(Saved, Timestamp, Option<u64>)> {
     let mut fields = Fields(payload.strip_prefix(b"S")?);
     let path = fields.name()?.to_path()?;
     let is_ours = fields.bytes()? == VERSION.as_bytes();
     let since = fields.moment()?;
+    let mount = fields.mount()?;
     let status = fields.status()?;
     let offset = fields.number()?;
     let states = (0..fields.number()?)
@@ -230,7 +199,7 @@ pub(super) fn read_saved(payload: &[u8]) -> Option<(Saved, Timestamp)> {
         algorithms: algorithms.into(),
         states,
     };
-    (is_ours && fields.0.is_empty()).then_some((saved, since))
+    (is_ours && fields.0.is_empty()).then_some((saved, since, mount))
 }
 
 /// The name under which the states of a file are found again.
@@ -250,6 +219,11 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 fn put_moment(out: &mut Vec<u8>, moment: Timestamp) {
     out.extend_from_slice(&moment.seconds().to_le_bytes());
     out.extend_from_slice(&moment.nanoseconds().to_le_bytes());
+}
+
+fn put_mount(out: &mut Vec<u8>, mount: Option<u64>) {
+    out.push(u8::from(mount.is_some()));
+    put_number(out, mount.unwrap_or(0));
 }
 
 fn put_status(out: &mut Vec<u8>, status: &Status) {
@@ -295,52 +269,29 @@ impl<'p> Fields<'p> {
         std::str::from_utf8(self.bytes()?).ok()?.parse().ok()
     }
 
-    fn hashed(&mut self) -> Option<Finding> {
-        let retried_reads = self.number()?.try_into().ok()?;
-        let direct_refused = self.is_there()?;
-        let digests = (0..self.number()?)
+    fn digests(&mut self) -> Option<Vec<Digest>> {
+        (0..self.number()?)
             .map(|_| Digest::new(self.algorithm()?, self.bytes()?))
-            .collect::<Option<_>>()?;
-        Some(Finding::Hashed {
-            digests,
-            retried_reads,
-            direct_refused,
-        })
+            .collect()
     }
 
-    fn failed(&mut self) -> Option<Finding> {
-        let path = self.name()?.to_path()?;
-        let [kind] = self.array()?;
-        let mut operations = OPERATIONS.iter();
-        let (_, operation) = operations.find(|(byte, _)| *byte == kind)?;
-        let code = i32::from_le_bytes(self.array()?);
-        let has_offset = self.is_there()?;
-        let offset = self.number()?;
-        Some(Finding::Failed {
-            path,
-            operation: *operation,
-            offset: has_offset.then_some(offset),
-            code,
-        })
+    fn mounts(&mut self) -> Option<Vec<Mount>> {
+        (0..self.number()?)
+            .map(|_| {
+                Some(Mount {
+                    folder: self.name()?,
+                    id: self.name()?,
+                })
+            })
+            .collect()
     }
 
-    fn instability(&mut self) -> Option<Instability> {
-        let [kind] = self.array()?;
-        let (first, second) = (self.number()?, self.number()?);
-        Some(match kind {
-            b'l' => Instability::Length {
-                read: first,
-                size: second,
-            },
-            b's' => Instability::Resized {
-                before: first,
-                after: second,
-            },
-            b'm' => Instability::Modified,
-            b'p' => Instability::Replaced,
-            b'r' => Instability::Removed,
-            _ => return None,
-        })
+    /// The outer `None` for what is no such thing.
+    #[expect(clippy::option_option, reason = "the inner one was recorded")]
+    fn mount(&mut self) -> Option<Option<u64>> {
+        let is_there = self.is_there()?;
+        let number = self.number()?;
+        Some(is_there.then_some(number))
     }
 
     fn moment(&mut self) -> Option<Timestamp> {

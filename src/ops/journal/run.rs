@@ -3,25 +3,21 @@
 use std::borrow::Cow;
 use std::io;
 
-use crate::engine::{self, Job, Links, Observer, Outcome, Saved, Source, Status};
+use crate::engine::{self, Job, Observer, Outcome, Saved, Source};
 use crate::error::{Error, FileError};
-use crate::location::Location;
 use crate::relpath::RelPath;
 
+use super::mounts::Reached;
 use super::{Journal, Recorded, Resumed};
 
 /// What a job brings that can be found again in a journal.
 pub(in super::super) trait Keyed {
-    /// Whether what could not be read is recorded too, and is found so again for as long as the file
-    /// stays as it is. Otherwise it is tried anew.
-    const KEEPS_FAILURES: bool = false;
-
     /// The name of the file in the journal, the same in every run on the same terms.
     fn key(&self) -> Option<Cow<'_, RelPath>>;
 }
 
 /// As [`engine::run`]. What the journal knows and is still true is not read again; it arrives in its
-/// place all the same, as if it had been.
+/// place all the same, as if it had been. What could not be read is not recorded, and so tried again.
 pub(in super::super) fn run<T: Keyed + Send + 'static>(
     jobs: impl Iterator<Item = Job<T>> + Send + 'static,
     journal: Option<&mut Journal>,
@@ -31,8 +27,8 @@ pub(in super::super) fn run<T: Keyed + Send + 'static>(
     let Some(journal) = journal else {
         return engine::run(jobs, options, sink);
     };
-    let resumed = journal.resumed.clone();
-    let jobs = jobs.map(move |job| spared(job, resumed.as_deref()));
+    let (resumed, minds_mounts) = (journal.resumed.clone(), journal.minds_mounts);
+    let jobs = jobs.map(move |job| spared(job, resumed.as_deref(), minds_mounts));
     let observer = &mut Recorder(journal);
     engine::run_observed(jobs, options, observer, &mut |spared, outcome| {
         let Spared { token, before, .. } = spared;
@@ -49,33 +45,38 @@ struct Spared<T> {
     token: T,
     /// What an earlier run has found.
     before: Option<Box<Recorded>>,
-    /// Where to look when the file could not be read, if that is recorded.
-    place: Option<(Location, Links)>,
+    /// How it was reached before it was read, if that matters.
+    reached: Option<Reached>,
 }
 
 /// Adds what an earlier run knew of a file. That goes before what else is known of it: it was read
 /// because the latter did not hold.
-fn spared<T: Keyed>(job: Job<T>, resumed: Option<&Resumed>) -> Job<Spared<T>> {
+fn spared<T: Keyed>(
+    job: Job<T>,
+    resumed: Option<&Resumed>,
+    minds_mounts: bool,
+) -> Job<Spared<T>> {
     let Job { token, mut task } = job;
-    let (mut before, mut place) = (None, None);
+    let (mut before, mut reached) = (None, None);
     if let Some(task) = &mut task
-        && let Source::File { path, links } = &task.source
+        && let Source::File { path, .. } = &task.source
     {
-        place = T::KEEPS_FAILURES.then(|| (path.clone(), *links));
+        reached = minds_mounts.then(|| Reached::now(path));
+        let mount = reached.as_ref().and_then(|reached| reached.mount);
         if let Some(resumed) = resumed {
             let recorded = token.key();
             let recorded = recorded.and_then(|key| resumed.entry(&key, &task.algorithms));
-            if let Some(recorded) = recorded {
+            if let Some(recorded) = recorded.filter(|recorded| recorded.mount == mount) {
                 task.known = Some(Box::new(recorded.known()));
                 before = Some(Box::new(recorded));
             }
-            task.begun = resumed.begun(path).map(Box::new);
+            task.begun = resumed.begun(path, mount).map(Box::new);
         }
     }
     let token = Spared {
         token,
         before,
-        place,
+        reached,
     };
     Job { token, task }
 }
@@ -86,33 +87,13 @@ struct Recorder<'j>(&'j mut Journal);
 impl Recorder<'_> {
     fn record<T: Keyed>(&mut self, file: &Spared<T>, outcome: &Outcome) -> Result<(), FileError> {
         let journal = &mut *self.0;
-        let Some(key) = file.token.key() else {
-            return journal.keep_up();
-        };
-        match outcome {
-            Outcome::Hashed(hashed) => return journal.add(&key, hashed),
-            Outcome::Failed(error) => {
-                if let Some(status) = file.status() {
-                    return journal.add_failed(&key, error, &status);
-                }
+        let reached = file.reached.as_ref();
+        match (file.token.key(), outcome) {
+            (Some(key), Outcome::Hashed(hashed)) if reached.is_none_or(Reached::is_still) => {
+                journal.add(&key, hashed, reached.and_then(|reached| reached.mount))
             }
-            Outcome::Unstable(how) => {
-                if let Some(status) = file.status() {
-                    return journal.add_unstable(&key, *how, &status);
-                }
-            }
-            Outcome::Unread(_) => {}
+            _ => journal.keep_up(),
         }
-        journal.keep_up()
-    }
-}
-
-impl<T> Spared<T> {
-    /// What the file is now, where that is wanted. One that cannot even be looked at is tried again.
-    fn status(&self) -> Option<Status> {
-        let (path, links) = self.place.as_ref()?;
-        let metadata = path.metadata(links.follows());
-        Some(Status::of(&metadata.ok()?))
     }
 }
 
@@ -138,8 +119,7 @@ mod tests {
 
     use super::*;
     use crate::algorithm::Algorithm;
-    use crate::engine::Task;
-    use crate::error::Operation;
+    use crate::engine::{Links, Task};
     use crate::ops::{Lock, Term};
     use crate::timestamp::Timestamp;
 
@@ -147,8 +127,6 @@ mod tests {
     struct File(RelPath);
 
     impl Keyed for File {
-        const KEEPS_FAILURES: bool = true;
-
         fn key(&self) -> Option<Cow<'_, RelPath>> {
             Some(Cow::Borrowed(&self.0))
         }
@@ -219,37 +197,16 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_stands_until_the_file_is_touched() {
+    fn what_could_not_be_read_is_tried_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        old_file(&path, b"abc");
-        let lock = Lock::take(path.with_extension("journal")).unwrap();
-        let terms = [Term::new("command", "test")];
-        let mut journal = lock.begin(Timestamp::now(), &terms).unwrap();
-        let status = Status::of(&fs::metadata(&path).unwrap());
-        let error = FileError::new(Operation::Read, &path, io::Error::from_raw_os_error(5));
-        let name = RelPath::from("file");
-        journal.add_failed(&name, &error, &status).unwrap();
-        journal.write().unwrap();
-        journal.stop().unwrap();
-        let again = run_over(&path);
-        assert!(
-            matches!(&again, Outcome::Failed(error) if error.io_error().raw_os_error() == Some(5)),
-            "{again:?}"
-        );
-        old_file(&path, b"abc");
+        let other = folder.path().join("other");
+        old_file(&other, b"abc");
+        fs::create_dir(&path).unwrap();
+        assert!(matches!(run_over(&path), Outcome::Failed(_)));
+        fs::remove_dir(&path).unwrap();
+        fs::rename(&other, &path).unwrap();
         let read = run_over(&path);
         assert!(matches!(read, Outcome::Hashed(_)), "{read:?}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn what_fails_is_recorded_with_what_the_file_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        assert!(matches!(run_over(&path), Outcome::Failed(_)));
-        let mut lock = Lock::take(path.with_extension("journal")).unwrap();
-        assert_eq!(lock.contents().unwrap().past.unwrap().files(), 1);
     }
 }

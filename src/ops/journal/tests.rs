@@ -5,8 +5,7 @@ use std::time::{Duration, SystemTime};
 use super::*;
 use crate::algorithm::Algorithm;
 use crate::digest::Digest;
-use crate::engine::{Hashed, Identity, Instability, Outcome, Saved, Status};
-use crate::error::{FileError, Operation};
+use crate::engine::{Hashed, Identity, Outcome, Saved, Status};
 use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
 
@@ -65,7 +64,7 @@ fn write(path: &Path, numbers: std::ops::Range<u8>) {
     let lock = Lock::take(path.to_owned()).unwrap();
     let mut journal = lock.begin(created(), &terms()).unwrap();
     for number in numbers {
-        journal.add(&name(number), &hashed(number)).unwrap();
+        journal.add(&name(number), &hashed(number), None).unwrap();
     }
     journal.add_saved(&saved()).unwrap();
     journal.write().unwrap();
@@ -88,7 +87,7 @@ fn believed(path: &Path) -> usize {
         let Some(found) = resumed.entry(&name(*number), &ALGORITHMS) else {
             return false;
         };
-        assert_eq!(found.digests(), Some(&*hashed(*number).digests));
+        assert_eq!(found.digests, hashed(*number).digests);
         assert_eq!(found.status.size, u64::from(*number));
         assert!(found.known().holds(&found.status));
         true
@@ -110,60 +109,120 @@ fn what_was_added_is_found_again_by_name() {
     let resumed = journal.resumed.as_ref().unwrap();
     assert_eq!(resumed.entry(&name(10), &ALGORITHMS), None);
     assert_eq!(resumed.entry(&name(1), &ALGORITHMS[..1]), None);
-    assert_eq!(resumed.begun(Path::new("big")), Some(saved()));
-    assert_eq!(resumed.begun(Path::new("small")), None);
+    assert_eq!(resumed.begun(Path::new("big"), None), Some(saved()));
+    assert_eq!(resumed.begun(Path::new("small"), None), None);
 }
 
 #[test]
-fn failures_are_found_again_as_they_were() {
+fn how_a_file_was_read_is_found_again_and_through_which_mount() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(".L.journal");
-    let mut journal = Lock::take(path.clone())
-        .unwrap()
-        .begin(created(), &terms())
-        .unwrap();
-    // Touched just now: what is bad need not be proof against the clock.
-    let status = Status {
-        modified: Some(Timestamp::now()),
-        ..saved().status
-    };
-    let failed = || {
-        let error = std::io::Error::from_raw_os_error(5);
-        FileError::new(Operation::Read, "d/1", error).at(4096)
-    };
-    journal.add_failed(&name(1), &failed(), &status).unwrap();
-    let made_up = FileError::new(Operation::Open, "d/2", std::io::Error::other("a pipe"));
-    journal.add_failed(&name(2), &made_up, &status).unwrap();
-    let resized = Instability::Resized {
-        before: 1,
-        after: 2,
-    };
-    journal.add_unstable(&name(3), resized, &status).unwrap();
+    let lock = Lock::take(path.clone()).unwrap();
+    let mut journal = lock.begin(created(), &terms()).unwrap();
     let mut retried = hashed(4);
     retried.retried_reads = 7;
     retried.direct_refused = true;
-    journal.add(&name(4), &retried).unwrap();
+    journal.add(&name(4), &retried, Some(1 << 40)).unwrap();
     journal.write().unwrap();
     journal.stop().unwrap();
     let (lock, contents) = contents(&path);
     assert_eq!(contents.damaged_at, None);
     let journal = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
     let resumed = journal.resumed.as_ref().unwrap();
-    let found = |number| resumed.entry(&name(number), &ALGORITHMS);
-    let bad = found(1).unwrap();
-    assert!(bad.known().holds(&status));
-    match bad.outcome() {
-        Outcome::Failed(error) => assert_eq!(format!("{error:?}"), format!("{:?}", failed())),
-        other => panic!("{other:?}"),
-    }
-    assert_eq!(found(2), None);
-    let moved = found(3).unwrap();
-    assert!(matches!(moved.outcome(), Outcome::Unstable(how) if how == resized));
-    let read = found(4).unwrap().outcome();
+    let read = resumed.entry(&name(4), &ALGORITHMS).unwrap();
+    assert_eq!(read.mount, Some(1 << 40));
+    let read = read.outcome();
     assert!(
         matches!(&read, Outcome::Hashed(read) if read.retried_reads == 7 && read.direct_refused),
         "{read:?}"
     );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_journal_of_another_mount_is_refused_and_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("j");
+    let base = folder.path().canonicalize().unwrap();
+    let mount = |id: &str| mounts::Mount {
+        folder: RelPath::from_path(&base),
+        id: RelPath::from(id),
+    };
+    for other in ["", "another start 7"] {
+        let lock = Lock::take(path.clone()).unwrap();
+        let mut journal = lock.begin(created(), &terms()).unwrap();
+        journal.put(&record::mounts(&[mount(other)]));
+        journal.add(&name(1), &hashed(1), None).unwrap();
+        journal.write().unwrap();
+        journal.stop().unwrap();
+        let whole = fs::read(&path).unwrap();
+        let (lock, contents) = contents(&path);
+        let mut journal = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
+        let minded = journal.mind_mounts([&*base]);
+        if crate::location::mount_of(&base).unwrap().is_none() && other.is_empty() {
+            minded.unwrap();
+            continue;
+        }
+        let refused = minded.unwrap_err();
+        let cause = refused.io_error().get_ref().unwrap();
+        assert!(cause.is::<JournalError>());
+        assert!(refused.to_string().contains("was mounted anew"), "{refused}");
+        drop(journal);
+        assert_eq!(fs::read(&path).unwrap(), whole);
+    }
+}
+
+#[test]
+fn a_named_file_that_is_no_journal_is_refused_and_a_new_one_known_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("j");
+    let torn = &record::BEGINNING[..8];
+    for foreign in [&b""[..], &[0; 40], torn, b"a file of the user's"] {
+        fs::write(&path, foreign).unwrap();
+        let refused = Lock::take_named(path.clone());
+        assert!(matches!(refused, Err(JournalError::Foreign(_))));
+        assert_eq!(fs::read(&path).unwrap(), foreign);
+    }
+    fs::remove_file(&path).unwrap();
+    for _ in 0..2 {
+        let lock = Lock::take_named(path.clone()).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), record::BEGINNING);
+        let journal = lock.begin(created(), &terms()).unwrap();
+        assert!(journal.is_blank());
+        assert_eq!(fs::read(&path).unwrap(), record::BEGINNING);
+        std::mem::forget(journal);
+        fs::write(&path, record::BEGINNING).unwrap();
+        // As after a kill: the lock is gone, and the file is not.
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, record::BEGINNING).unwrap();
+    }
+}
+
+#[test]
+fn zeros_before_something_else_are_no_blank_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".L.journal");
+    let mut image = vec![0; 3 << 20];
+    image.push(1);
+    fs::write(&path, &image).unwrap();
+    let refused = Lock::take(path.clone()).unwrap().contents();
+    assert!(matches!(refused, Err(JournalError::Foreign(_))));
+    assert_eq!(fs::read(&path).unwrap(), image);
+}
+
+#[test]
+fn what_is_left_or_secured_is_there_when_the_run_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".L.journal");
+    let lock = Lock::take(path.clone()).unwrap();
+    let mut journal = lock.begin(created(), &terms()).unwrap();
+    journal.add(&name(1), &hashed(1), None).unwrap();
+    assert!(journal.is_blank());
+    journal.secure().unwrap();
+    assert!(!journal.is_blank());
+    journal.leave();
+    journal.finish().unwrap();
+    assert_eq!(contents(&path).1.past.unwrap().files(), 1);
 }
 
 #[test]
@@ -173,13 +232,13 @@ fn the_last_of_several_entries_of_a_name_counts() {
     write(&path, 0..10);
     let (lock, contents) = contents(&path);
     let mut journal = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
-    journal.add(&name(3), &hashed(99)).unwrap();
+    journal.add(&name(3), &hashed(99), None).unwrap();
     journal.stop().unwrap();
     let (lock, contents) = self::contents(&path);
     let journal = lock.go_on(contents.past.unwrap(), &terms()).unwrap();
     let resumed = journal.resumed.as_ref().unwrap();
     let found = resumed.entry(&name(3), &ALGORITHMS).unwrap();
-    assert_eq!(found.digests(), Some(&*hashed(99).digests));
+    assert_eq!(found.digests, hashed(99).digests);
     assert_eq!(resumed.entry(&name(4), &ALGORITHMS).unwrap().status.size, 4);
 }
 
@@ -258,13 +317,13 @@ fn a_file_that_was_touched_when_the_run_began_is_not_believed() {
     let now = SystemTime::now();
     let mut fresh = hashed(1);
     fresh.modified = Some(now);
-    journal.add(&name(1), &fresh).unwrap();
+    journal.add(&name(1), &fresh, None).unwrap();
     let mut changed = hashed(2);
     changed.identity.as_mut().unwrap().changed = Timestamp::from_system(now).unwrap();
-    journal.add(&name(2), &changed).unwrap();
+    journal.add(&name(2), &changed, None).unwrap();
     let mut timeless = hashed(3);
     timeless.modified = None;
-    journal.add(&name(3), &timeless).unwrap();
+    journal.add(&name(3), &timeless, None).unwrap();
     assert_eq!(journal.files(), 2);
     journal.write().unwrap();
     journal.stop().unwrap();

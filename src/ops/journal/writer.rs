@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::engine::{Hashed, Instability, Saved, Status};
+use crate::engine::{Hashed, Saved};
 use crate::error::{FileError, Operation};
 use crate::relpath::RelPath;
 use crate::timestamp::Timestamp;
 
 use super::record::{self, BEGINNING, Header};
-use super::{JournalError, Lock, Past, Resumed, Term, file};
+use super::{JournalError, Lock, Past, Resumed, Term, file, mounts};
 
 /// What a killed run may lose.
 const WRITE_EVERY: Duration = Duration::from_secs(1);
@@ -46,6 +46,9 @@ pub struct Journal {
     /// Files that are recorded, by earlier runs too.
     files: u64,
     has_content: bool,
+    /// Whether what is recorded counts only while files are reached through the same mounts.
+    pub(super) minds_mounts: bool,
+    is_left: bool,
     written: Instant,
     synced: Instant,
     syncer: Option<Syncer>,
@@ -58,10 +61,17 @@ impl Lock {
     ///
     /// What the system says.
     pub fn begin(self, created: Timestamp, terms: &[Term]) -> Result<Journal, JournalError> {
-        let cut = self.file.set_len(0);
+        // Cut to nothing, it might be taken for a file of the user's after a kill.
+        let kept = match self.has_beginning {
+            true => BEGINNING.len() as u64,
+            false => 0,
+        };
+        let cut = self.file.set_len(kept);
         cut.map_err(|error| FileError::new(Operation::Write, &self.path, error))?;
-        let mut journal = self.open(0);
-        journal.buffer.extend_from_slice(BEGINNING);
+        let mut journal = self.open(kept);
+        if kept == 0 {
+            journal.buffer.extend_from_slice(BEGINNING);
+        }
         let header = Header {
             created,
             terms: terms.to_vec(),
@@ -99,6 +109,8 @@ impl Lock {
             place,
             files: 0,
             has_content: false,
+            minds_mounts: false,
+            is_left: false,
             written: moment,
             synced: moment,
             syncer: None,
@@ -115,7 +127,7 @@ impl Journal {
     /// Whether nothing has been written to it yet, as in the first second of a run: it will not be
     /// left behind.
     pub fn is_blank(&self) -> bool {
-        self.place == 0
+        self.place <= BEGINNING.len() as u64
     }
 
     /// How many files are recorded, by earlier runs too.
@@ -123,45 +135,23 @@ impl Journal {
         self.files
     }
 
-    /// Records a file that was read to its end. What has no modification time, such as a stream,
-    /// could not be recognised again, and is left out.
+    /// Records a file that was read to its end, and through which mount if that matters. What has no
+    /// modification time, such as a stream, could not be recognised again, and is left out.
     ///
     /// # Errors
     ///
     /// The journal cannot be written.
-    pub fn add(&mut self, name: &RelPath, hashed: &Hashed) -> Result<(), FileError> {
-        self.put_file(record::entry(name, hashed, self.since));
-        self.keep_up()
-    }
-
-    /// Records a file that could not be read, and what it is now. An error that did not come from the
-    /// system is left out.
-    ///
-    /// # Errors
-    ///
-    /// The journal cannot be written.
-    pub fn add_failed(
+    pub fn add(
         &mut self,
         name: &RelPath,
-        error: &FileError,
-        status: &Status,
+        hashed: &Hashed,
+        mount: Option<u64>,
     ) -> Result<(), FileError> {
-        self.put_file(record::failed(name, error, status));
-        self.keep_up()
-    }
-
-    /// Records a file that changed while it was being read, and what it is now.
-    ///
-    /// # Errors
-    ///
-    /// The journal cannot be written.
-    pub fn add_unstable(
-        &mut self,
-        name: &RelPath,
-        how: Instability,
-        status: &Status,
-    ) -> Result<(), FileError> {
-        self.put_file(Some(record::unstable(name, how, status)));
+        if let Some(payload) = record::entry(name, hashed, mount, self.since) {
+            self.put(&payload);
+            self.files += 1;
+            self.has_content = true;
+        }
         self.keep_up()
     }
 
@@ -171,12 +161,14 @@ impl Journal {
     ///
     /// The journal cannot be written.
     pub fn add_saved(&mut self, saved: &Saved) -> Result<(), FileError> {
-        self.put(&record::saved(saved, self.since));
+        let mount = self.minds_mounts.then(|| mounts::number(&saved.path));
+        self.put(&record::saved(saved, mount.flatten(), self.since));
         self.has_content = true;
         self.keep_up()
     }
 
-    /// Writes what has waited for long enough. To be called at least every second.
+    /// Writes what has waited for long enough. To be called often: whatever is not written when the run
+    /// is killed has to be read again.
     ///
     /// # Errors
     ///
@@ -198,6 +190,21 @@ impl Journal {
         Ok(())
     }
 
+    /// Forces everything to the medium, for a while in which [`Journal::keep_up`] is not called.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be written.
+    pub fn secure(&mut self) -> Result<(), FileError> {
+        if !self.has_content {
+            return Ok(());
+        }
+        self.write()?;
+        let synced = self.file.sync_data();
+        let synced = synced.and_then(|()| file::sync_folder(&self.path));
+        synced.map_err(|error| FileError::new(Operation::Sync, &self.path, error))
+    }
+
     /// Forces everything to the medium and leaves it for a later run, unless it is blank.
     ///
     /// # Errors
@@ -208,18 +215,24 @@ impl Journal {
             // Removed when it is dropped.
             return Ok(());
         }
-        self.write()?;
-        let synced = self.file.sync_data();
-        let synced = synced.and_then(|()| file::sync_folder(&self.path));
-        synced.map_err(|error| FileError::new(Operation::Sync, &self.path, error))
+        self.secure()
     }
 
-    /// Removes it, since the output says everything.
+    /// From now on the end of the run is no reason to remove it: not all was done.
+    pub fn leave(&mut self) {
+        self.is_left = true;
+    }
+
+    /// Removes it, since the output says everything, or [stops](Journal::stop) it where there is more to
+    /// do.
     ///
     /// # Errors
     ///
     /// What the system says.
     pub fn finish(self) -> Result<(), FileError> {
+        if self.is_left {
+            return self.stop();
+        }
         if self.is_blank() {
             // Removed when it is dropped, and no harm if it cannot be.
             return Ok(());
@@ -228,15 +241,7 @@ impl Journal {
         removed.map_err(|error| FileError::new(Operation::Remove, &self.path, error))
     }
 
-    fn put_file(&mut self, payload: Option<Vec<u8>>) {
-        if let Some(payload) = payload {
-            self.put(&payload);
-            self.files += 1;
-            self.has_content = true;
-        }
-    }
-
-    fn put(&mut self, payload: &[u8]) {
+    pub(super) fn put(&mut self, payload: &[u8]) {
         let place = self.place + self.buffer.len() as u64;
         record::put_record(&mut self.buffer, place, payload);
     }

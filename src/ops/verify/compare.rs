@@ -38,9 +38,6 @@ struct Placed {
 }
 
 impl Keyed for Placed {
-    /// So that a finding stands in the report of the run that goes on.
-    const KEEPS_FAILURES: bool = true;
-
     fn key(&self) -> Option<Cow<'_, RelPath>> {
         self.place.as_ref().map(Cow::Borrowed)
     }
@@ -171,7 +168,7 @@ fn task(sources: &Sources, entry: &Listed, quick: bool, interned: &mut Interned)
         Source::Stdin
     } else {
         Source::File {
-            path: sources.path_of(entry)?.into(),
+            path: sources.location_of(entry)?,
             links: Links::Follow,
         }
     };

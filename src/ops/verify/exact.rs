@@ -32,8 +32,6 @@ pub(super) struct Stray {
 }
 
 impl Keyed for Stray {
-    const KEEPS_FAILURES: bool = true;
-
     fn key(&self) -> Option<Cow<'_, RelPath>> {
         Some(Cow::Owned(RelPath::from_path(&self.path)))
     }

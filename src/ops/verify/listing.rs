@@ -12,7 +12,7 @@ use crate::relpath::RelPath;
 use super::super::asides::{open_manifest, tell_malformed, tell_remark};
 use super::base::{BaseReason, PlacedBase};
 use super::listed::Listed;
-use super::sources::{Gate, ListSource, Sources};
+use super::sources::{Confinement, Gate, ListSource, Sources};
 use super::{Base, List, ListInput, Package, Relocation, VerifyOptions};
 
 /// All lists, read.
@@ -109,7 +109,7 @@ impl Listing {
             .base
             .resolve(path.as_deref(), source.recorded_base(), &names);
         source.place = PlacedBase::new(base);
-        source.confined = options.confine || reader.format().info().confined;
+        source.confined = Confinement::of(options.confine, reader.format());
         source.tell_base(sink)
     }
 
@@ -129,7 +129,7 @@ impl Listing {
             folder: package.folder,
             reason: BaseReason::Package,
         });
-        source.confined = true;
+        source.confined = Some(Confinement::ByFormat);
         source.exact = package.exact;
         source.total = package.total;
         Ok(())

@@ -195,7 +195,8 @@ pub struct Verified {
 #[derive(Debug, Default)]
 pub struct Kept<'j> {
     /// Is kept up with the run. What an earlier run has left there and is still true is not read again:
-    /// it is judged as if it had been, and what could not be read is told once more.
+    /// it is judged as if it had been. What could not be read is tried again. A run that ends before it
+    /// has looked at everything leaves it.
     pub journal: Option<&'j mut Journal>,
     /// What is known for the next portion, if the options say what was known before. `None` also
     /// where a run failed before any entry was tried.
@@ -240,7 +241,8 @@ pub fn verify(
 ///
 /// # Errors
 ///
-/// Those of [`verify`], and [`Error::File`] if the journal cannot be written.
+/// Those of [`verify`], and [`Error::File`] if the journal cannot be written, or is of a run for which a
+/// base was mounted otherwise ([`JournalError::MountedAnew`](super::JournalError::MountedAnew)).
 pub fn verify_keeping(
     lists: Vec<List>,
     options: &VerifyOptions,
@@ -345,6 +347,9 @@ impl Prepared {
             bases: sources.bases(),
             ..Verified::default()
         };
+        if let Some(journal) = kept.journal.as_deref_mut() {
+            journal.mind_mounts(verified.bases.iter().map(|base| &*base.folder))?;
+        }
         let mut compared = Compared::default();
         let sums = (&mut tally, &mut verified, &mut compared);
         let journal = kept.journal.as_deref_mut();
@@ -361,12 +366,19 @@ impl Prepared {
             verified.not_checked = self.names.saturating_sub(tally.seen);
         }
         verified.portion_done = !compared.stopped && verified.not_checked > 0;
+        if let (Some(journal), true) = (kept.journal.as_deref_mut(), compared.stopped) {
+            journal.leave();
+        }
         if !compared.stopped {
             if !verified.portion_done {
                 tally.tell_totals(&sources, sink).map_err(Error::Output)?;
             }
             let mut strays = compared.strays;
             if let Some(late) = self.late.filter(|late| !late.searches.is_empty()) {
+                if let Some(journal) = kept.journal.as_deref_mut() {
+                    // A walk may take long, and tells the journal nothing.
+                    journal.secure()?;
+                }
                 let mut known = listing::places(&sources, &late.entries);
                 strays.extend(exact::strays(late.searches, &mut known, &engine.cancel)?);
             }

@@ -1,10 +1,12 @@
 //! The lists themselves, without their entries.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use crate::error::Error;
 use crate::event::{Event, Note, Sink, Unverified};
-use crate::manifest::{Header, Kind};
+use crate::location::{Anchor, Location};
+use crate::manifest::{Format, Header, Kind};
 use crate::relpath::RelPath;
 
 use super::base::{BaseReason, Links, PlacedBase};
@@ -14,6 +16,25 @@ use super::{Base, ExactScope, RecordedTotal};
 /// All lists, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Sources(pub(super) Vec<ListSource>);
+
+/// Why no name of a list may lead out of its base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Confinement {
+    /// Lists of its format hold names of what lies there only.
+    ByFormat,
+    /// The user says so, whatever the list does.
+    Asked,
+}
+
+impl Confinement {
+    /// That of a list of a format, where the user has or has not asked for one.
+    pub(super) fn of(asked: bool, format: Format) -> Option<Self> {
+        match asked {
+            true => Some(Self::Asked),
+            false => format.info().confined.then_some(Self::ByFormat),
+        }
+    }
+}
 
 /// One of the lists.
 #[derive(Debug)]
@@ -26,7 +47,9 @@ pub(super) struct ListSource {
     /// have not been counted.
     pub(super) entries: u64,
     /// Whether no name of it may lead out of the base.
-    pub(super) confined: bool,
+    pub(super) confined: Option<Confinement>,
+    /// What its files are opened from, if they are confined.
+    anchor: OnceLock<Option<Arc<Anchor>>>,
     /// What it says of itself.
     pub(super) header: Option<Header>,
     /// Where every file must be listed, whatever the options say.
@@ -45,12 +68,35 @@ impl ListSource {
             path,
             place: PlacedBase::new(Base::current_folder()),
             entries: 0,
-            confined: false,
+            confined: None,
+            anchor: OnceLock::new(),
             header: None,
             exact: None,
             total: None,
             searched: false,
         }
+    }
+
+    /// Whether links on the way to a name may lead out of the base.
+    fn links_are_confined(&self) -> bool {
+        let header = self.header.as_ref();
+        let follows_links = header.is_some_and(|header| header.scope.follow_links);
+        match self.confined {
+            None => false,
+            // If links were followed when the list was made they may lead anywhere.
+            Some(Confinement::ByFormat) => !follows_links,
+            Some(Confinement::Asked) => true,
+        }
+    }
+
+    fn anchor(&self) -> Option<&Arc<Anchor>> {
+        let open = || {
+            let folder = &self.place.base.folder;
+            // Whoever opens a file says why its base cannot be opened.
+            let anchor = || Anchor::open(folder).unwrap_or_else(|_| Anchor::at(folder));
+            self.links_are_confined().then(anchor).map(Arc::new)
+        };
+        self.anchor.get_or_init(open).as_ref()
     }
 
     pub(super) fn path(&self) -> Option<&Path> {
@@ -91,6 +137,16 @@ impl Sources {
         Some(self.of(entry).place.base.folder.join(path))
     }
 
+    /// What is opened for an entry. A list that is confined is opened from its base, since links may
+    /// have come in between since its names were looked at.
+    pub(super) fn location_of(&self, entry: &Listed) -> Option<Location> {
+        let path = self.path_of(entry)?;
+        Some(match self.of(entry).anchor() {
+            Some(anchor) => Location::confined(anchor, path),
+            None => path.into(),
+        })
+    }
+
     /// The bases of all lists, each once.
     pub(super) fn bases(&self) -> Vec<Base> {
         let mut bases: Vec<Base> = Vec::new();
@@ -114,11 +170,11 @@ pub(super) struct Gate {
 impl Gate {
     /// `None` if the names of the list may lead anywhere.
     pub(super) fn of(source: &ListSource) -> Option<Self> {
-        let header = source.header.as_ref();
-        let follows_links = header.is_some_and(|header| header.scope.follow_links);
-        source.confined.then(|| Self {
+        source.confined.map(|_| Self {
             place: source.place.clone(),
-            links: (!follows_links).then(|| Links::new(source.place.clone())),
+            links: source
+                .links_are_confined()
+                .then(|| Links::new(source.place.clone())),
         })
     }
 

@@ -21,7 +21,7 @@ use super::exact::Stray;
 use super::listed::Listed;
 use super::listing::hints;
 use super::search::{Search, searches};
-use super::sources::{Gate, ListSource, Sources};
+use super::sources::{Confinement, Gate, ListSource, Sources};
 use super::{List, ListInput, Prepared, VerifyOptions};
 
 /// What looking at the lists has shown.
@@ -74,7 +74,7 @@ pub(super) fn open(
     };
     let mut source = ListSource::new(name.clone(), path.clone());
     source.header.clone_from(&survey.header);
-    source.confined = options.confine || survey.evidence.format.info().confined;
+    source.confined = Confinement::of(options.confine, survey.evidence.format);
     source.place = PlacedBase::new(find_base(&manifest, &survey, &source, options)?);
     let mut sources = Sources(vec![source]);
     let search = searches(&mut sources, options)?.pop();
