@@ -43,7 +43,7 @@ fn hash_all(folder: &Path, count: usize, options: &Options, algorithms: &[Algori
     let jobs = (0..count).map(move |index| {
         let path = folder.join(index.to_string());
         let source = Source::File {
-            path,
+            path: path.into(),
             links: Links::Refuse,
         };
         Job {

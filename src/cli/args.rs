@@ -411,14 +411,15 @@ pub(super) struct VerifyArgs {
     #[command(flatten)]
     pub(super) portion: PortionArgs,
 
-    /// Keep in FILE what was read and found, until all is
+    /// Keep in FILE what was read, until all is; it must not exist, or be such a journal
     #[arg(help_heading = "Going on after a stop", long, value_name = "FILE", conflicts_with_all = ["max_bytes", "max_time", "scrub_state"])]
     pub(super) journal: Option<PathBuf>,
 
     /// Go on from where an earlier run was stopped, or begin
     ///
-    /// By the journal that a run with the same manifests and options has left. What that run has found
-    /// is reported too.
+    /// By the journal that a run with the same manifests and options has left. What it has read is
+    /// reported too, and what it could not read is tried again. It is of no use once a base was mounted
+    /// anew, as far as the system tells.
     #[arg(help_heading = "Going on after a stop", long, requires = "journal")]
     pub(super) resume: bool,
 

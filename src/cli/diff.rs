@@ -19,6 +19,7 @@ use super::console::Console;
 use super::exit::ExitCode;
 use super::journal;
 use super::plan::{self, Failure};
+use super::signals;
 use super::sink::{self, ReportSink};
 
 /// Compares the two sides that the arguments name.
@@ -42,7 +43,9 @@ pub(super) fn run(args: &DiffArgs, console: &Console) -> Result<ExitCode, Failur
     let report = sink::report(Command::Diff, args.json, &args.report, console, &progress);
     let mut sink = ReportSink::new(report);
     let (old, new, options) = open(args, walk, algorithms, &mut sink)?;
-    let diffed = ops::diff(old, new, &options, &engine, &mut sink)?;
+    let diffed = ops::diff(old, new, &options, &engine, &mut sink);
+    signals::telling();
+    let diffed = diffed?;
     let shown = progress.finish();
     let code = finish(sink, args, start, diffed)?;
     shown.map_err(Error::Output)?;

@@ -474,7 +474,7 @@ impl ManifestSink {
         } in self.manifests.drain(..)
         {
             if !output.appears_whole() {
-                // Of what goes into a pipe nothing can be left half done by this run alone.
+                // What a pipe has taken cannot be taken back, and its reader may be gone for good.
                 signals::telling();
             }
             output.append(|buffer| writer.finish(buffer))?;

@@ -222,7 +222,9 @@ fn is_refusal(failure: &Failure) -> bool {
         return false;
     };
     let cause = error.io_error().get_ref();
-    cause.is_some_and(|cause| cause.is::<JournalError>())
+    cause
+        .and_then(|cause| cause.downcast_ref::<JournalError>())
+        .is_some()
 }
 
 /// Ends a run with or without a journal.

@@ -6,10 +6,12 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::common::skipped;
+use crate::common::{skipped, tool};
 use crate::harness::{BINARY, Cmd, Output, Started, Tree, holds};
 
 const FILES: usize = 20;
+
+const BEGINNING: &str = "multisum journal 3\n";
 
 /// Longer than the coarsest clock of a file system stands still: what was touched more lately when a
 /// run began is read again.
@@ -36,7 +38,9 @@ fn wait_for_journal(tree: &Tree) {
 fn wait_for(tree: &Tree, journal: &str) {
     let begun = Instant::now();
     let path = tree.path(journal);
-    while fs::metadata(&path).map_or(0, |journal| journal.len()) == 0 {
+    // One at a place of the user's choice has its first line from the start.
+    let beginning = BEGINNING.len() as u64;
+    while fs::metadata(&path).map_or(0, |journal| journal.len()) <= beginning {
         assert!(begun.elapsed() < Duration::from_secs(60), "no journal");
         thread::sleep(Duration::from_millis(20));
     }
@@ -391,6 +395,171 @@ fn large_tree(mebibytes: usize, random: &mut Random) -> Tree {
     tree
 }
 
+#[test]
+fn a_file_that_is_no_journal_is_never_taken_for_one() {
+    let tree = Tree::new();
+    tree.file("d/a", "abc");
+    tree.cmd(["hash", "-q", "-o", "L", "d"]).run().check();
+    let image = [&[0; 1 << 16][..], b"data"].concat();
+    for foreign in [&image[..], &[0; 40], b"", b"multisum jour", b"multisum"] {
+        tree.file("j", foreign);
+        for more in [&[][..], &["--resume"]] {
+            let args = ["verify", "--journal", "j", "L"].iter().chain(more);
+            tree.cmd(args)
+                .run()
+                .stderr(
+                    "multisum: j: it is in the way, and no journal that this version can read; \
+                     move or remove it\n",
+                )
+                .code(2)
+                .check();
+            assert_eq!(tree.read("j"), foreign);
+        }
+    }
+    tree.file(".L.journal", &image);
+    for args in [
+        &["update", "-a", "sha256", "L"][..],
+        &["update", "-a", "sha256", "--force", "L"],
+        &["hash", "--force", "-o", "L", "d"],
+    ] {
+        let output = tree.cmd(args).run();
+        output.stderr_has("it is in the way").code(2).check();
+        assert_eq!(tree.read(".L.journal"), image);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_could_not_be_opened_is_tried_again() {
+    use std::os::unix::fs::MetadataExt;
+    let tree = tree();
+    if fs::metadata(tree.path("d")).unwrap().uid() != 0 {
+        return skipped("only root can give up what it may");
+    }
+    tree.cmd(["hash", "-q", "-f", "csv", "-o", "V", "d", "-"])
+        .stdin("abc")
+        .run()
+        .check();
+    tree.mode("d/6", 0).mode(".", 0o777).mode("pipe", 0o666);
+    thread::sleep(TICK);
+    // The build folder may lie where nobody cannot come.
+    let script = "cp $M ../multisum && exec setpriv --reuid=65534 --regid=65534 --clear-groups -- \
+                  ../multisum verify --journal j V <>pipe";
+    if tool("setpriv").is_none() {
+        return;
+    }
+    let started = tree.shell(script).start();
+    wait_for(&tree, "j");
+    started.signal("TERM");
+    let output = started.wait().stdout_any();
+    output.stderr_has(": 19 files are done").code(143).check();
+    // To this user nothing is forbidden.
+    tree.cmd(["verify", "--journal", "j", "--resume", "V"])
+        .stdin("abc")
+        .run()
+        .stderr_has(": 21 ok, 19 from the journal")
+        .check();
+}
+
+#[test]
+fn a_verification_that_ends_at_its_first_finding_leaves_its_journal() {
+    let tree = tree();
+    tree.cmd(["hash", "-q", "-f", "csv", "-o", "V", "-", "d"])
+        .stdin("abc")
+        .run()
+        .check();
+    thread::sleep(TICK);
+    tree.shell("(sleep 2; printf bad) | $M verify --fail-fast --journal j V")
+        .run()
+        .stdout_any()
+        .stderr_has("not checked")
+        .code(1)
+        .check();
+    tree.cmd(["verify", "--journal", "j", "--resume", "V"])
+        .stdin("abc")
+        .run()
+        .stderr_has(": 21 ok, 20 from the journal")
+        .check();
+    assert_eq!(tree.names_in(""), names(&["V", "d", "pipe"]));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_verification_that_is_killed_while_it_looks_for_unlisted_files_keeps_all() {
+    let tree = tree();
+    for (list, folder) in [("V", "d"), ("W", "e")] {
+        tree.painted("e/0", 10);
+        let hash = ["hash", "-q", "-f", "csv", "-o", list, folder];
+        tree.cmd(hash).run().check();
+    }
+    thread::sleep(TICK);
+    let args = ["verify", "--exact", "--journal", "j", "V", "W"];
+    let Some(cmd) = tree.faulty("d", "getdents64:signal=KILL", &args) else {
+        return;
+    };
+    let output = cmd.run();
+    if holds(&output.stderr, b"PTRACE") {
+        output.stderr_any().code(1).check();
+        return skipped("strace may not trace here");
+    }
+    assert_eq!(output.stdout_any().stderr_any().code, None);
+    let output = tree.cmd(args.iter().chain(&["--resume"])).run();
+    output
+        .stdout_any()
+        .stderr_has(", 21 from the journal")
+        .check_code(&[0, 1]);
+}
+
+/// A clone of a medium has the inodes and times of the other, and here one byte that is not the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_medium_that_was_mounted_anew_is_not_proved_by_what_was_read_before() {
+    let tree = Tree::new();
+    tree.dir("m").fifo("pipe");
+    let possible = Command::new("unshare").args(["-m", "true"]).output();
+    if !possible.is_ok_and(|output| output.status.success()) {
+        return skipped("mounting needs root");
+    }
+    let script = r#"
+        PATH=$PATH:/usr/sbin:/sbin
+        truncate -s 8M a && mkfs.ext4 -q a && mount -o loop a m || exit 32
+        yes a-pattern | head -c 100000 >m/f; yes | head -c 100000 >x
+        $M hash -q -f csv -o V m x - </dev/null
+        (cd m && $M hash -q -f csv -o - f - </dev/null) >W; umount m || exit 32
+        cp a b; at=$(grep -abo -m1 a-pattern b | head -n1 | cut -d: -f1)
+        printf X | dd of=b bs=1 seek=$at conv=notrunc status=none
+        mount -o loop a m || exit 32
+        [ "$(uname -r | cut -d. -f1)" -gt 6 ] || [ "$(uname -r | cut -d. -f2)" -ge 8 ] || echo does not tell >&2
+        sleep 2.2
+        $M verify -q --no-exact --journal j V <>pipe & nested=$!
+        $M verify -q --no-exact --journal k -C m W <>pipe & below=$!
+        sleep 2.5; kill -KILL $nested $below; wait $nested $below
+        umount m && mount -o loop b m || exit 32
+        $M verify --no-exact --journal j --resume V </dev/null
+        [ $? = 1 ] || echo false good >&2
+        $M verify --no-exact --journal k --resume -C m W </dev/null; code=$?
+        umount m; exit $code"#;
+    let output = tree.tool("unshare", ["-m", "bash", "-c", script]).unwrap();
+    let output = output.env("M", BINARY).run();
+    if output.code == Some(32) {
+        output.stdout_any().stderr_any().code(32).check();
+        return skipped("a loop device cannot be mounted here");
+    }
+    if holds(&output.stderr, b"does not tell") {
+        output.stdout_any().stderr_any().check_code(&[0, 1]);
+        return skipped("mounts are told apart since Linux 6.8");
+    }
+    // Where the medium lies below the base, its files are read again, and no others.
+    assert!(!holds(&output.stderr, b"false good"));
+    output
+        .stdout_has("corrupt     m/f ")
+        .stderr_has(" 1 from the journal")
+        .stderr_has("k: read: '[TREE]/m' was mounted anew since the run")
+        .stderr_has("remove the journal to begin anew")
+        .code(2)
+        .check();
+}
+
 /// As many as `MULTISUM_KILLS` says, over a tree of `MULTISUM_KILL_MIB`.
 #[test]
 fn kills_at_random_moments_change_nothing_in_the_end() {
@@ -685,7 +854,7 @@ fn a_disk_that_takes_no_more_stops_an_update_and_spares_the_old_list() {
         if args[0] == "verify" {
             let args = ["hash", "-q", "-o", "all", "-a", "crc32", "d"];
             tree.cmd(args).run().check();
-            tree.file(".L.journal", "");
+            tree.file(".L.journal", BEGINNING);
         }
         let Some(cmd) = tree.faulty(".L.journal", "pwrite64:error=ENOSPC", args) else {
             return;
@@ -759,7 +928,7 @@ fn a_stopped_verification_goes_on_and_tells_everything_once_more() {
             None => assert_eq!(output.stderr_any().code, None),
             Some(code) => output
                 .stderr(
-                    "multisum: interrupted; --resume goes on from there: 18 files are done, by \
+                    "multisum: interrupted; --resume goes on from there: 17 files are done, by \
                      j\n",
                 )
                 .code(code)
@@ -821,7 +990,7 @@ fn the_journal_of_another_verification_is_refused_by_name() {
     for (args, told) in [
         (
             &["V"][..],
-            "j: an earlier run was stopped after 18 files; --resume goes on from there, removing \
+            "j: an earlier run was stopped after 17 files; --resume goes on from there, removing \
              it begins anew",
         ),
         (

@@ -155,6 +155,11 @@ tests! {
     signals::a_silent_pipe_as_manifest_is_left_at_the_first_signal [23];
     signals::a_silent_pipe_as_list_or_output_is_left_at_the_first_signal [23];
     signals::each_signal_has_its_code_and_spares_the_old_list [23];
+    signals::what_was_verified_is_kept_however_long_that_takes [23];
+    signals::a_journal_is_ended_however_long_that_takes [23];
+    signals::a_bag_is_made_to_its_end [23];
+    signals::a_generation_is_written_to_its_end [23];
+    signals::a_standard_error_that_nobody_reads_holds_up_no_end [23];
     kills::at_every_call_that_writes_in_hash [24];
     kills::at_every_call_that_writes_in_update [24];
     kills::at_every_call_that_writes_in_merge [24];

@@ -4,6 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::harness::{MD5_OF_ABC, Started, Tree};
+use crate::stage::traced;
 
 fn one_file() -> Tree {
     let tree = Tree::new();
@@ -100,5 +101,108 @@ pub(crate) fn each_signal_has_its_code_and_spares_the_old_list() {
             .check();
         assert_eq!(tree.read("L"), b"old");
         assert_eq!(tree.names_in(""), [".L.journal", "L", "a", "big"]);
+    }
+}
+
+/// Starts a run whose calls take as long as `fault` says, and asks it to stop once `begun` is true.
+#[track_caller]
+fn asked_when(
+    tree: &Tree,
+    fault: &str,
+    args: &[&str],
+    begun: impl Fn() -> bool,
+) -> Option<Started> {
+    let inject = format!("inject={fault}");
+    // With -D it is the run that is started, and not its tracer, so that the signal reaches it.
+    let started = traced(tree, &["-D", "-e", &inject], args)?.start();
+    let since = Instant::now();
+    while !begun() {
+        assert!(since.elapsed() < Duration::from_secs(30), "{args:?}");
+        thread::sleep(Duration::from_millis(20));
+    }
+    started.signal("TERM");
+    Some(started)
+}
+
+const SLOW_SYNC: &str = "fsync,fdatasync:delay_enter=3000000";
+
+/// A good file and one that takes days.
+fn long_list() -> Tree {
+    let tree = one_file();
+    tree.sparse("big", 1 << 42);
+    tree.file("L", format!("{MD5_OF_ABC}  a\n{MD5_OF_ABC}  big\n"));
+    tree
+}
+
+pub(crate) fn what_was_verified_is_kept_however_long_that_takes() {
+    let tree = long_list();
+    let begun = Instant::now();
+    let args = ["verify", "--scrub-state", "s", "L"];
+    let ready = || begun.elapsed() > Duration::from_secs(2);
+    let Some(started) = asked_when(&tree, SLOW_SYNC, &args, ready) else {
+        return;
+    };
+    let kept = "interrupted; what was verified until then is in s";
+    let output = started.wait();
+    output.stdout_any().stderr_has(kept).code(143).check();
+    assert_eq!(tree.names_in(""), ["L", "a", "big", "s"]);
+}
+
+pub(crate) fn a_journal_is_ended_however_long_that_takes() {
+    let tree = long_list();
+    let args = ["verify", "--journal", "J", "L"];
+    let begun = Instant::now();
+    // What the journal begins with is synced, slowly, before anything is read.
+    let ready = || begun.elapsed() > Duration::from_secs(10);
+    let Some(started) = asked_when(&tree, SLOW_SYNC, &args, ready) else {
+        return;
+    };
+    let output = started.wait();
+    let told = "interrupted; --resume goes on from there";
+    output.stdout_any().stderr_has(told).code(143).check();
+}
+
+pub(crate) fn a_bag_is_made_to_its_end() {
+    let tree = Tree::new();
+    tree.dir("d").file("d/a", "abc").file("d/b", "abc");
+    let fault = "rename,renameat,renameat2:delay_enter=1500000";
+    let moved = || tree.path("d/.multisum-bag/payload").exists();
+    let args = ["hash", "--bag", "d"];
+    let Some(started) = asked_when(&tree, fault, &args, moved) else {
+        return;
+    };
+    started.wait().stderr_any().code(0).check();
+    assert!(!tree.path("d/.multisum-bag").exists());
+    let output = tree.cmd(["verify", "d"]).run();
+    output.stdout_any().stderr_any().check();
+}
+
+pub(crate) fn a_generation_is_written_to_its_end() {
+    let tree = Tree::new();
+    tree.dir("d").file("d/a", "abc");
+    let args = ["hash", "--mhl", "d"];
+    let begun = || tree.path("d/ascmhl").exists();
+    let Some(started) = asked_when(&tree, SLOW_SYNC, &args, begun) else {
+        return;
+    };
+    started.wait().stderr_any().code(0).check();
+    let again = tree.cmd(args).run();
+    again.stdout_any().stderr_any().check();
+}
+
+pub(crate) fn a_standard_error_that_nobody_reads_holds_up_no_end() {
+    let tree = one_file();
+    tree.fifo("pipe").sparse("big", 1 << 42);
+    // One run hangs in its report, one in its last words.
+    for input in ["missing", "big"] {
+        let script = format!(
+            "exec 3<>pipe; head -c 65536 /dev/zero >&3; ( exec $M hash -a md5 {input} 2>&3 ) & sleep 1; \
+             kill -s TERM $!; wait $!"
+        );
+        let asked = Instant::now();
+        let output = tree.shell(&script).limit(Duration::from_secs(20)).run();
+        let took = asked.elapsed();
+        output.stderr_any().code(143).check();
+        assert!(took < Duration::from_secs(4), "{input}: {took:?}");
     }
 }

@@ -38,7 +38,7 @@ impl Lock {
     /// [`JournalError::Busy`] if another run holds it, [`JournalError::Foreign`] if no file lies there
     /// but something else does, and what the system says.
     pub fn take(path: PathBuf) -> Result<Self, JournalError> {
-        Ok(Self::open(path)?.0)
+        Ok(Self::held(path)?.0)
     }
 
     /// As [`Lock::take`], for a path that somebody has chosen: every file is refused that does not begin
@@ -49,7 +49,7 @@ impl Lock {
     ///
     /// Those of [`Lock::take`], and [`JournalError::Foreign`] also for a file that is no journal.
     pub fn take_named(path: PathBuf) -> Result<Self, JournalError> {
-        let (mut lock, is_new) = Self::open(path)?;
+        let (mut lock, is_new) = Self::held(path)?;
         if is_new {
             lock.write_beginning()?;
         } else if !lock.read_beginning()? {
@@ -60,7 +60,7 @@ impl Lock {
     }
 
     /// Also whether it was made.
-    fn open(path: PathBuf) -> Result<(Self, bool), JournalError> {
+    fn held(path: PathBuf) -> Result<(Self, bool), JournalError> {
         loop {
             let is_new = match path.symlink_metadata() {
                 Ok(found) if !found.is_file() => return Err(JournalError::Foreign(path)),

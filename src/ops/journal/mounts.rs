@@ -92,7 +92,10 @@ impl Journal {
             let error = io::Error::other(anew);
             return Err(FileError::new(Operation::Read, self.path(), error));
         }
-        let new: Vec<Mount> = ours.into_iter().filter(|ours| known(ours).is_none()).collect();
+        let new: Vec<Mount> = ours
+            .into_iter()
+            .filter(|ours| known(ours).is_none())
+            .collect();
         if !new.is_empty() {
             self.put(&record::mounts(&new));
         }

@@ -51,11 +51,7 @@ struct Spared<T> {
 
 /// Adds what an earlier run knew of a file. That goes before what else is known of it: it was read
 /// because the latter did not hold.
-fn spared<T: Keyed>(
-    job: Job<T>,
-    resumed: Option<&Resumed>,
-    minds_mounts: bool,
-) -> Job<Spared<T>> {
+fn spared<T: Keyed>(job: Job<T>, resumed: Option<&Resumed>, minds_mounts: bool) -> Job<Spared<T>> {
     let Job { token, mut task } = job;
     let (mut before, mut reached) = (None, None);
     if let Some(task) = &mut task

@@ -166,7 +166,10 @@ fn a_journal_of_another_mount_is_refused_and_stays() {
         let refused = minded.unwrap_err();
         let cause = refused.io_error().get_ref().unwrap();
         assert!(cause.is::<JournalError>());
-        assert!(refused.to_string().contains("was mounted anew"), "{refused}");
+        assert!(
+            refused.to_string().contains("was mounted anew"),
+            "{refused}"
+        );
         drop(journal);
         assert_eq!(fs::read(&path).unwrap(), whole);
     }
@@ -184,18 +187,19 @@ fn a_named_file_that_is_no_journal_is_refused_and_a_new_one_known_at_once() {
         assert_eq!(fs::read(&path).unwrap(), foreign);
     }
     fs::remove_file(&path).unwrap();
-    for _ in 0..2 {
-        let lock = Lock::take_named(path.clone()).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), record::BEGINNING);
-        let journal = lock.begin(created(), &terms()).unwrap();
-        assert!(journal.is_blank());
-        assert_eq!(fs::read(&path).unwrap(), record::BEGINNING);
-        std::mem::forget(journal);
-        fs::write(&path, record::BEGINNING).unwrap();
-        // As after a kill: the lock is gone, and the file is not.
-        fs::remove_file(&path).unwrap();
-        fs::write(&path, record::BEGINNING).unwrap();
-    }
+    let journal = |path: PathBuf| {
+        let lock = Lock::take_named(path).unwrap();
+        lock.begin(created(), &terms()).unwrap()
+    };
+    let begun = journal(path.clone());
+    assert!(begun.is_blank());
+    let left = fs::read(&path).unwrap();
+    assert_eq!(left, record::BEGINNING);
+    drop(begun);
+    assert!(!path.exists());
+    // As a kill leaves it.
+    fs::write(&path, left).unwrap();
+    journal(path).finish().unwrap();
 }
 
 #[test]
