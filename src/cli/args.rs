@@ -411,7 +411,9 @@ pub(super) struct VerifyArgs {
     #[command(flatten)]
     pub(super) portion: PortionArgs,
 
-    /// Keep in FILE what was read, until all is; it must not exist, or be such a journal
+    /// Keep in FILE what was read, until all is
+    ///
+    /// It must not exist, or be such a journal.
     #[arg(help_heading = "Going on after a stop", long, value_name = "FILE", conflicts_with_all = ["max_bytes", "max_time", "scrub_state"])]
     pub(super) journal: Option<PathBuf>,
 
