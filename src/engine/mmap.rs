@@ -3,8 +3,8 @@
 //! Touching a mapped page behind the end of a file, or one that the disk cannot deliver, raises
 //! SIGBUS, which kills a process that does not handle it. Here a handler looks whether the address
 //! lies in a window of this module; if so it puts zeros there and in all that follows in the window, so
-//! that the interrupted instruction goes on and faults no more, and marks the window as damaged. A damaged window is never reported as
-//! read. Faults elsewhere go to whatever handler was there before.
+//! that the interrupted instruction goes on and faults no more, and marks the window as damaged. A
+//! damaged window is never reported as read. Faults elsewhere go to whatever handler was there before.
 //!
 //! Files are mapped window by window, so that resident memory does not grow with the file.
 #![expect(

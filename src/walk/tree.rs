@@ -1,6 +1,5 @@
 //! One tree, in order.
 
-use std::error::Error;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ use super::overlap::Overlap;
 use super::walker::{Options, kind_in_tree};
 use super::{Found, FoundKind, Special};
 use crate::error::{FileError, Operation};
-use crate::location::{Anchor, LinkInTheWay, Location, below};
+use crate::location::{Anchor, Location, below, is_link_in_the_way};
 
 /// The walk of one root.
 #[derive(Debug)]
@@ -349,9 +348,7 @@ impl Tree {
 
 /// Whether what was a directory a moment ago is none any more.
 fn is_no_directory(error: &io::Error) -> bool {
-    let inner = error.get_ref();
-    error.kind() == io::ErrorKind::NotADirectory
-        || inner.is_some_and(<dyn Error + Send + Sync>::is::<LinkInTheWay>)
+    error.kind() == io::ErrorKind::NotADirectory || is_link_in_the_way(error)
 }
 
 /// A listing that failed after it had begun: some names are known, others are not.
